@@ -1,0 +1,163 @@
+"""Grounding verification Psi (paper 2.4, eq. 5): claims, cheap checks, then a look.
+
+The cheap checks hold for every mind: cited evidence exists, and the quotes, numbers and names
+of a claim occur in it. What passes them goes to the mind, with the frames that are cited.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from admir.backends.base import Check, Reasoner
+from admir.memory.pixels import frames_at
+from admir.perception.decode import Picture
+from admir.text import contains, fold, numbers, squash, tokenize
+from admir.tools.finish import Finish
+from admir.types import Claim, Evidence, Memory, Usage, Verdict
+
+MOST_LOOKS = 4
+"""Cited frames that are decoded again for one check."""
+
+_TIME_SLACK_S = 0.6
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[\"“'A-Z0-9$€£])|(?<=[。！？；])")
+_QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”|「([^」]{2,})」")
+_TIME = re.compile(r"(\d+(?:\.\d+)?) ?(?:s|secs?|seconds?)\b|\b(\d{1,2}):(\d{2})\b")
+_NAME = re.compile(r"(?<=[\w,;:)\"”] )([A-Z][\w&-]{2,})")
+_PROVING = ("frame", "screen_text", "speech")
+
+
+def split_claims(answer: str) -> tuple[str, ...]:
+    """The statements of an answer: its sentences, but no cut inside quotation marks."""
+    quoted = [match.span() for match in _QUOTED.finditer(answer)]
+    cuts = [
+        (m.start(), m.end())
+        for m in _SENTENCE.finditer(answer)
+        if not any(start < m.start() < end for start, end in quoted)
+    ]
+    starts = [0, *(end for _, end in cuts)]
+    ends = [*(start for start, _ in cuts), len(answer)]
+    parts = (answer[a:b].strip() for a, b in zip(starts, ends, strict=True))
+    return tuple(part for part in parts if squash(part))
+
+
+def visual_anchors(evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    """W of eq. 5: names and numbers that the proving evidence holds."""
+    found: dict[str, None] = {}
+    for item in evidence:
+        if item.kind in _PROVING:
+            for name in re.findall(r"\b[A-Z][\w&-]{2,}|[$€£¥]?\d[\d.,]*%?", item.quote):
+                found.setdefault(name)
+    return tuple(found)
+
+
+async def verify(
+    draft: Finish,
+    question: str,
+    evidence: Sequence[Evidence],
+    memory: Memory,
+    reasoner: Reasoner,
+) -> tuple[Verdict, Usage]:
+    """The verdict on a draft, and what it cost."""
+    anchors = visual_anchors(evidence)
+    claims = tuple(cheap_check(claim, evidence) for claim in claims_of(draft, evidence))
+    checked = await reasoner.check(
+        Check(
+            question=question,
+            duration_s=memory.video.duration_s,
+            absent=draft.absent,
+            claims=claims,
+            evidence=tuple(evidence),
+            anchors=anchors,
+            pictures=await _cited_pictures(claims, evidence, memory),
+        )
+    )
+    return _verdict(checked.claims, anchors, absent=draft.absent), checked.usage
+
+
+def claims_of(draft: Finish, evidence: Sequence[Evidence]) -> tuple[Claim, ...]:
+    """Each statement with the cited evidence that shares words with it (else with all)."""
+    cited = [e for e in evidence if e.id in draft.evidence_ids]
+    unknown = [i for i in draft.evidence_ids if i not in {e.id for e in evidence}]
+    claims = []
+    for text in split_claims(draft.answer):
+        terms = set(tokenize(text))
+        own = [e.id for e in cited if terms & set(tokenize(f"{e.quote} {e.speaker or ''}"))]
+        reason = f"it cites {', '.join(unknown)}, which was never observed" if unknown else ""
+        claims.append(Claim(text=text, evidence=tuple(own or (e.id for e in cited)), reason=reason))
+    return tuple(claims) if not draft.absent else tuple(replace(c, reason="") for c in claims)
+
+
+def cheap_check(claim: Claim, evidence: Sequence[Evidence]) -> Claim:
+    """The claim as it was, or with the reason for which it cannot stand."""
+    if claim.reason:
+        return claim
+    cited = [e for e in evidence if e.id in claim.evidence]
+    if not cited:
+        return claim
+    if all(e.kind == "caption" for e in cited):
+        return replace(claim, reason="only captions are cited, and a caption proves nothing")
+    fault = _quotes(claim, cited) or _numbers(claim, cited) or _names(claim, evidence)
+    return replace(claim, reason=fault) if fault else claim
+
+
+def _quotes(claim: Claim, cited: Sequence[Evidence]) -> str:
+    held = [e.quote for e in cited]
+    for groups in _QUOTED.findall(claim.text):
+        quote = next(part for part in groups if part)
+        if not any(contains(text, quote) for text in held):
+            return f'no cited evidence says "{quote}"'
+    return ""
+
+
+def _numbers(claim: Claim, cited: Sequence[Evidence]) -> str:
+    """Numbers stand in a cited quote, or are times of it."""
+    held = {n for e in cited if e.kind != "caption" for n in numbers(e.quote)}
+    for match in _TIME.finditer(claim.text):
+        at_s = float(match[1]) if match[1] else 60 * int(match[2]) + int(match[3])
+        if any(_covers(e, at_s) for e in cited):
+            held.update(numbers(match.group()))
+    missing = [n for n in numbers(claim.text) if n not in held and n not in ("1", "2")]
+    digits = [n for n in missing if n in fold(claim.text)]
+    return f"no cited evidence has {digits[0]}" if digits else ""
+
+
+def _covers(evidence: Evidence, time_s: float) -> bool:
+    span = evidence.span
+    return span.start_s - _TIME_SLACK_S <= time_s <= span.end_s + _TIME_SLACK_S
+
+
+def _names(claim: Claim, evidence: Sequence[Evidence]) -> str:
+    """A name inside a sentence stands in some evidence of the ask."""
+    held = [f"{e.speaker or ''} {e.quote}" for e in evidence if e.kind != "caption"]
+    for name in _NAME.findall(claim.text):
+        if not any(contains(text, name) for text in held):
+            return f'no evidence names "{name}"'
+    return ""
+
+
+async def _cited_pictures(
+    claims: Sequence[Claim], evidence: Sequence[Evidence], memory: Memory
+) -> dict[str, Picture]:
+    """The frames that undecided claims cite on the screen, decoded again, by evidence id."""
+    ids = {i for claim in claims if not claim.reason for i in claim.evidence}
+    shown = [e for e in evidence if e.id in ids and e.kind in ("screen_text", "frame")]
+    wanted = [(e, e.frame_s) for e in shown if e.frame_s is not None][:MOST_LOOKS]
+    times = sorted({time_s for _, time_s in wanted})
+    if not times:
+        return {}
+    found = await asyncio.to_thread(frames_at, memory, times)
+    nearest = {t: min(found, key=lambda p: abs(p.time_s - t)) for t in times if found}
+    return {e.id: nearest[t] for e, t in wanted if t in nearest}
+
+
+def _verdict(claims: tuple[Claim, ...], anchors: tuple[str, ...], *, absent: bool) -> Verdict:
+    bad = [c for c in claims if c.status not in ("verified", "expert")]
+    if absent:
+        accepted = all(c.status != "contradicted" for c in claims)
+    else:
+        accepted = bool(claims) and not bad
+    reason = "; ".join(c.reason or "it is not verified" for c in bad)
+    return Verdict(accepted=accepted, claims=claims, anchors=anchors, reason=reason, absence=absent)

@@ -1,0 +1,30 @@
+"""The stagnation guard (paper B.3.1, eq. 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from admir.types import Span
+
+OVERLAP = 0.6
+MOST_REPEATS = 2
+BOUNDARY_S = 15.0
+
+
+def redirected(span: Span, looked: Sequence[Span], duration_s: float) -> Span | None:
+    """Where to look instead, when `span` was looked at too often; None when it may stand.
+
+    A new range that overlaps more than two earlier looks by more than 0.6 of its own length
+    is moved to the first or the last 15 s, whichever was looked at less. Under 30 s the halves
+    of the video serve.
+    """
+    if span.duration_s <= 0:
+        return None
+    repeats = sum(span.overlap_s(other) / span.duration_s > OVERLAP for other in looked)
+    if repeats <= MOST_REPEATS:
+        return None
+    reach = min(BOUNDARY_S, duration_s / 2)
+    first = Span(start_s=0.0, end_s=reach)
+    last = Span(start_s=duration_s - reach, end_s=duration_s)
+    seen = {s: sum(s.overlap_s(other) for other in looked) for s in (first, last)}
+    return min((first, last), key=lambda s: seen[s])

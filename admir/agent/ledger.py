@@ -1,0 +1,43 @@
+"""The evidence ledger: every piece of evidence has one id for the whole ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from admir.text import squash
+from admir.types import Evidence
+
+
+def enter(
+    ledger: Sequence[Evidence], found: Iterable[Evidence]
+) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...]]:
+    """The ledger with `found` in it, and `found` with ids.
+
+    Evidence that is there already keeps its id.
+    """
+    known = {_identity(e): e for e in ledger}
+    grown, numbered = list(ledger), []
+    for evidence in found:
+        key = _identity(evidence)
+        if key not in known:
+            known[key] = replace(evidence, id=f"e{len(grown) + 1}")
+            grown.append(known[key])
+        numbered.append(known[key])
+    return tuple(grown), tuple(dict.fromkeys(numbered))
+
+
+def _identity(evidence: Evidence) -> tuple[str, ...]:
+    span = evidence.span
+    where = (f"{span.start_s:.2f}", f"{span.end_s:.2f}")
+    return (evidence.video_id, evidence.kind, squash(evidence.quote), *where)
+
+
+def described(evidence: Iterable[Evidence]) -> str:
+    """One line each, as it stands in an observation."""
+    return "\n".join(f"[{e.id}] {e.span} {_who(e)}: {e.quote}" for e in evidence)
+
+
+def _who(evidence: Evidence) -> str:
+    kind = evidence.kind.replace("_", " ")
+    return f"{kind}, {evidence.speaker}" if evidence.speaker else kind

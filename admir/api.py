@@ -1,0 +1,166 @@
+"""What people import: `build_memory`, `open_memory`, `ask`, and their event streams.
+
+The plain functions run to the end and also work inside a notebook's running event loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from admir.agent.graph import Agent
+from admir.backends.presets import open_embedder, open_mind
+from admir.concurrency import last_of, run_sync
+from admir.errors import QuestionError
+from admir.memory.builder import Builder
+from admir.memory.index import index_text_memory, open_index
+from admir.memory.store import MemoryStore
+from admir.perception.ocr import RapidOcrReader
+from admir.settings import MAX_QUESTION_CHARS, Settings, load_settings
+from admir.tools.base import ToolContext
+from admir.trace import AnswerEvent, Answered, BuildEvent, Built, write_event
+from admir.types import Answer, Memory
+
+
+def build_memory(
+    video: str | Path,
+    *,
+    metadata: Mapping[str, str] | None = None,
+    memories: str | Path | None = None,
+    preset: str | None = None,
+) -> Memory:
+    """Build the memory of a video file, or return the stored one when it is still good.
+
+    Raises VideoError, BuildInProgress, MemoryStoreError or BackendUnavailable.
+    """
+    settings = load_settings(memories=memories, preset=preset)
+    last = run_sync(last_of(build_events(Path(video), settings, metadata or {})))
+    assert isinstance(last, Built)
+    return last.memory
+
+
+def open_memory(video_id: str, *, memories: str | Path | None = None) -> Memory:
+    """The stored memory of a video; raises UnknownVideo, MemoryDamaged or MemoryVersionError."""
+    return MemoryStore(load_settings(memories=memories).memories).read(video_id)
+
+
+def ask(
+    video: str | Path | Memory,
+    question: str,
+    *,
+    memories: str | Path | None = None,
+    preset: str | None = None,
+) -> Answer:
+    """Answer a question about a video, given by its id, its memory, or its file.
+
+    A file whose memory is missing is built first. Raises QuestionError and what `build_memory`
+    and `open_memory` raise.
+    """
+    settings = load_settings(memories=memories, preset=preset)
+    last = run_sync(last_of(_ask_any(video, question, settings)))
+    assert isinstance(last, Answered)
+    return last.answer
+
+
+def build_events(
+    path: Path, settings: Settings, metadata: Mapping[str, str]
+) -> AsyncIterator[BuildEvent]:
+    """The build as a stream of events that ends with `Built`."""
+    reader = RapidOcrReader()
+    builder = Builder(
+        settings=settings,
+        store=MemoryStore(settings.memories),
+        mind=open_mind(settings, reader),
+        embedder=open_embedder(settings),
+        reader=reader,
+    )
+    return builder.build(path, metadata)
+
+
+async def ask_events(
+    memory: Memory, question: str, settings: Settings
+) -> AsyncIterator[AnswerEvent]:
+    """The answer as a stream of events that ends with `Answered`; each is traced on disk.
+
+    A memory that is not stored (`Memory.from_timeline`) leaves no trace.
+    """
+    agent, trace = _agent(memory, check_question(question), settings)
+    if trace is None:
+        async for event in agent.events():
+            yield event
+        return
+    with trace.open("w", encoding="utf-8") as stream:
+        async for event in agent.events():
+            if isinstance(event, Answered):
+                event = Answered(answer=replace(event.answer, trace=str(trace)))
+            write_event(stream, event)
+            yield event
+
+
+def check_question(question: str) -> str:
+    """The question without outer spaces; raises QuestionError."""
+    text = " ".join(question.split())
+    if not text:
+        raise QuestionError("the question is empty; ask something about the video")
+    if len(text) > MAX_QUESTION_CHARS:
+        raise QuestionError(
+            f"the question has {len(text):,} characters, at most {MAX_QUESTION_CHARS:,} are taken"
+        )
+    return text
+
+
+def video_file(video: str | Path) -> Path | None:
+    """The path, when the argument names an existing file rather than an id."""
+    path = Path(video)
+    try:
+        return path if path.is_file() else None
+    except OSError:  # a name longer than the file system takes
+        return None
+
+
+async def _ask_any(
+    video: str | Path | Memory, question: str, settings: Settings
+) -> AsyncIterator[AnswerEvent]:
+    check_question(question)
+    if not isinstance(video, Memory):
+        video = await find_memory(video, settings)
+    async for event in ask_events(video, question, settings):
+        yield event
+
+
+async def find_memory(video: str | Path, settings: Settings) -> Memory:
+    """The stored memory of an id, else of a file, built when there is none."""
+    store = MemoryStore(settings.memories)
+    path = video_file(video)
+    if path is None:
+        return store.read(str(video))
+    last = await last_of(build_events(path, settings, {}))
+    assert isinstance(last, Built)
+    return last.memory
+
+
+def _agent(memory: Memory, question: str, settings: Settings) -> tuple[Agent, Path | None]:
+    store, embedder = MemoryStore(settings.memories), open_embedder(settings)
+    mind = open_mind(settings, RapidOcrReader())
+    if memory.folder:
+        index = open_index(memory, store.vectors(memory), embedder, settings.beta)
+        trace = store.trace_path(memory.video.id)
+    else:
+        index, trace = index_text_memory(memory, embedder, settings.beta), None
+    tools = ToolContext(
+        memory=memory,
+        index=index,
+        perceiver=mind.perceiver,
+        settings=settings,
+        pictures_folder=trace.with_suffix("") if trace else None,
+    )
+    agent = Agent(
+        question=question,
+        memory=memory,
+        mind=mind,
+        embedder=embedder,
+        tools=tools,
+        settings=settings,
+    )
+    return agent, trace

@@ -1,0 +1,297 @@
+"""Claims against evidence, by rules (the offline half of Psi, eq. 5).
+
+A claim is verified when a cited line of the screen or of the speech holds what it says, that
+line meets what the question demands, and the cited frame, read again, shows the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rapidfuzz.fuzz import ratio
+
+from admir.backends.base import Check
+from admir.backends.offline.demands import meets, unmet_by
+from admir.backends.offline.drafting import Draft, drafts, material, ranked_names
+from admir.backends.offline.extract import EXTRACTORS, Value
+from admir.backends.offline.lexicon import word_list
+from admir.backends.offline.looking import misread
+from admir.backends.offline.names import RankedName, same_name
+from admir.backends.offline.question import Query, understand
+from admir.backends.offline.relevance import channel_of, has_term
+from admir.perception.ocr import TextReader
+from admir.text import contains, squash, tokenize, words
+from admir.types import Claim, Evidence
+
+TIME_TOLERANCE_S = 1.0
+_STRONG_NAME = 0.6
+_GOOD_DRAFT = 0.6
+_TIME = re.compile(r"(\d+(?:\.\d+)?) ?(?:s|secs?|seconds?)\b|\b(\d{1,2}):(\d{2})\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One claim, the lines it cites, and everything observed so far."""
+
+    query: Query
+    claim: str
+    cited: tuple[Evidence, ...]
+    everything: tuple[Evidence, ...]
+    duration_s: float
+
+    @property
+    def best(self) -> Evidence:
+        """The cited line that shares most with the claim."""
+        terms = set(tokenize(self.claim))
+        return max(self.cited, key=lambda e: (len(terms & set(tokenize(e.quote))), e.id))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Why a claim fails. A contradiction is one that the evidence itself speaks against."""
+
+    reason: str
+    contradicts: bool = False
+
+
+def check_claims(check: Check, reader: TextReader) -> tuple[Claim, ...]:
+    """Every undecided claim with its status and the reason for it."""
+    query = understand(check.question)
+    if check.absent:
+        return tuple(_check_absence(query, claim, check) for claim in check.claims)
+    return tuple(_decide(query, claim, check, reader) for claim in check.claims)
+
+
+def _decide(query: Query, claim: Claim, check: Check, reader: TextReader) -> Claim:
+    if claim.reason:
+        return claim
+    cited = tuple(e for e in check.evidence if e.id in claim.evidence)
+    if cited and all(e.kind == "expert" for e in cited):
+        return replace(claim, status="expert", reason="a reading of the communication expert")
+    case = Case(
+        query=query,
+        claim=claim.text,
+        cited=tuple(e for e in cited if channel_of(e) is not None),
+        everything=check.evidence,
+        duration_s=check.duration_s,
+    )
+    fault = next(_faults(case), None) or _look(case, check, reader)
+    if fault is not None:
+        status = "contradicted" if fault.contradicts else "unverified"
+        return replace(claim, status=status, reason=fault.reason)
+    held_by = ", ".join(e.id for e in case.cited)
+    return replace(claim, status="verified", reason=f"{held_by} says so")
+
+
+def _faults(case: Case) -> Iterator[Fault]:
+    """Everything that is wrong with a claim, cheapest rule first."""
+    if not case.cited:
+        yield Fault(reason="it cites no line of the screen or of the speech")
+        return
+    for rule in (_demand, _wording, _speaker, _times, _negation, _value, _name, _topic):
+        if fault := rule(case):
+            yield fault
+
+
+def _demand(case: Case) -> Fault | None:
+    unmet = [unmet_by(case.query, line, case.everything) for line in case.cited]
+    if all(unmet):
+        return Fault(reason=unmet[0] or "")
+    return None
+
+
+def _wording(case: Case) -> Fault | None:
+    """Every content word of the claim stands in a cited line, or in one beside it."""
+    held = [e.quote for e in case.cited] + [e.speaker for e in case.cited if e.speaker]
+    unsaid = [w for w in _content(case.claim) if not any(_holds(text, w) for text in held)]
+    if unsaid:
+        return Fault(reason=f"no cited line says {_listed(unsaid)}")
+    return None
+
+
+def _content(claim: str) -> list[str]:
+    """The words of a claim that assert something; times are checked elsewhere."""
+    neutral = word_list("stop") | word_list("frame") | word_list("negations")
+    return [word for word in words(_TIME.sub(" ", claim)) if word not in neutral and len(word) > 1]
+
+
+def _holds(text: str, word: str) -> bool:
+    if contains(text, word) and (len(word) > 3 or word in words(text)):
+        return True
+    if any(c.isdigit() for c in word):
+        return _same_amount(text, word)
+    if all(has_term(text, term) for term in tokenize(word)):
+        return True
+    return len(word) >= 5 and any(ratio(word, other) >= 88 for other in words(text))
+
+
+def _same_amount(text: str, word: str) -> bool:
+    """`$48` is held by `forty-eight dollars`, and by `48 dollars`."""
+    wanted = {value.key for extract in EXTRACTORS.values() for value in extract(word)}
+    return bool(wanted & {v.key for extract in EXTRACTORS.values() for v in extract(text)})
+
+
+def _listed(items: Sequence[str]) -> str:
+    return ", ".join(f'"{item}"' for item in items[:4])
+
+
+def _speaker(case: Case) -> Fault | None:
+    """A speaker whom the claim names is the one who says the line it rests on."""
+    known = {e.speaker for e in case.everything if e.speaker}
+    named = {name for name in known if set(words(name)) <= set(words(case.claim))}
+    for name in named:
+        lines = [e for e in case.cited if contains(e.quote, name)]
+        if not lines and case.best.speaker != name:
+            says = f"is said by {case.best.speaker}" if case.best.speaker else "has no speaker"
+            return Fault(reason=f"{case.best.id} {says}, not {name}", contradicts=True)
+    return None
+
+
+def _times(case: Case) -> Fault | None:
+    """A time in the claim lies in a cited line's span; a first time is near its start."""
+    stated = _stated_times(case)
+    for position, time_s in enumerate(stated):
+        inside = [e for e in case.cited if _within(e, time_s)]
+        if not inside:
+            spans = ", ".join(f"{e.id} is at {e.span}" for e in case.cited[:3])
+            return Fault(reason=f"{time_s:g} s is not the time: {spans}", contradicts=True)
+        if position == 0 and case.query.aspect != "content" and not _is_edge(case, time_s):
+            return Fault(reason=f"{time_s:g} s is not when {case.best.id} comes", contradicts=True)
+    if case.query.aspect != "content" and not stated:
+        return Fault(reason="it gives no time")
+    return None
+
+
+def _stated_times(case: Case) -> list[float]:
+    quotes = " ".join(e.quote for e in case.cited)
+    own = re.sub(r"\"[^\"]*\"|“[^”]*”", " ", case.claim)
+    found = [m for m in _TIME.finditer(own) if not contains(quotes, m.group())]
+    return [float(m[1]) if m[1] else 60 * int(m[2]) + int(m[3]) for m in found]
+
+
+def _within(line: Evidence, time_s: float) -> bool:
+    return line.span.start_s - 0.6 <= time_s <= line.span.end_s + 0.6
+
+
+def _is_edge(case: Case, time_s: float) -> bool:
+    """Whether the time is where the asked-for line starts (or ends, when that is asked)."""
+    late = case.query.aspect == "end_time"
+    edges = [e.span.end_s if late else e.span.start_s for e in case.cited]
+    return any(abs(edge - time_s) <= TIME_TOLERANCE_S for edge in edges)
+
+
+def _negation(case: Case) -> Fault | None:
+    """The claim denies what the line asserts, or asserts what it denies."""
+    sentence = _closest_sentence(case)
+    if _denies(case.claim) != _denies(sentence) and case.query.aspect == "content":
+        return Fault(reason=f'{case.best.id} says "{sentence}"', contradicts=True)
+    return None
+
+
+def _closest_sentence(case: Case) -> str:
+    terms = set(tokenize(case.claim))
+    parts = re.split(r"(?<=[.!?;])\s+", case.best.quote)
+    return max(parts, key=lambda part: len(terms & set(tokenize(part))))
+
+
+def _denies(text: str) -> bool:
+    return bool(set(words(text)) & word_list("negations"))
+
+
+def _value(case: Case) -> Fault | None:
+    """A value in the claim is one that the evidence gives in the same role."""
+    extract = EXTRACTORS.get(case.query.kind.value)
+    if extract is None:
+        return None
+    stated = extract(case.claim)
+    if not stated and case.query.aspect == "content" and case.query.kind.value != "offer":
+        return Fault(reason=f"it states no {case.query.kind.name.replace('_', ' ')}")
+    given = [(line, value) for line in case.cited for value in extract(line.quote)]
+    for value in stated:
+        if fault := _unfit(case, value, given):
+            return fault
+    return None
+
+
+def _unfit(case: Case, value: Value, given: list[tuple[Evidence, Value]]) -> Fault | None:
+    if case.query.kind.value == "call_to_action":
+        fits = any(unmet_by(case.query, line, case.everything) is None for line, _ in given)
+        return None if fits else Fault(reason="no cited line asks the viewer to act")
+    same = [(line, other) for line, other in given if other.key == value.key]
+    if not same:
+        lines = ", ".join(f'{line.id} says "{other.text}"' for line, other in given[:2])
+        return Fault(reason=f'no cited line gives "{value.text}"; {lines}', contradicts=bool(given))
+    if case.query.kind.value == "price":
+        opposite = {"now": "old", "old": "now"}
+        wanted = "old" if case.query.asks_old or value.role == "old" else "now"
+        if all(other.role == opposite[wanted] for _, other in same):
+            return Fault(reason=f"{same[0][0].id} gives the {opposite[wanted]} price")
+    return None
+
+
+def _name(case: Case) -> Fault | None:
+    """A brand in the claim is one of the strongest names of the ad."""
+    if case.query.kind.value != "name" or case.query.aspect != "content":
+        return None
+    given = material(case.query, case.everything, case.duration_s)
+    ranked = ranked_names(given)
+    if not ranked:
+        return Fault(reason="no line has a name")
+    count = case.query.count or 1
+    least = (_STRONG_NAME if count == 1 else 0.25) * ranked[0].score
+    strong = [entry for entry in ranked[: max(count, 3)] if entry.score >= least]
+    stated = [entry for entry in ranked if contains(case.claim, entry.name)]
+    weak = [entry.name for entry in stated if not _is_one_of(entry.name, strong)]
+    if weak or not stated:
+        best = ", ".join(entry.name for entry in strong[:count])
+        return Fault(reason=f"the name the ad puts forward is {best}", contradicts=bool(weak))
+    return None
+
+
+def _is_one_of(name: str, entries: Sequence[RankedName]) -> bool:
+    return any(same_name(name, entry.name) for entry in entries)
+
+
+def _topic(case: Case) -> Fault | None:
+    """The claim rests on a line that is among the better answers to the question."""
+    found = drafts(case.query, case.everything, case.duration_s)
+    fitting = [d for d in found if meets(case.query, d, case.everything)]
+    if not fitting:
+        return Fault(reason="no line answers the question")
+    good = [d for d in fitting if d.score >= _GOOD_DRAFT * fitting[0].score]
+    lines = [line for draft in good for line in draft.evidence]
+    if any(_same_line(line, cited) for line in lines for cited in case.cited):
+        return None
+    return Fault(reason=f'a better answer is "{fitting[0].text}" ({fitting[0].evidence[0].id})')
+
+
+def _same_line(a: Evidence, b: Evidence) -> bool:
+    """One line, or two sightings of it."""
+    return a.id == b.id or squash(a.quote) == squash(b.quote)
+
+
+def _look(case: Case, check: Check, reader: TextReader) -> Fault | None:
+    """Read the cited frames again: at least the line the claim rests on must be there."""
+    for line in sorted(case.cited, key=lambda e: e.id != case.best.id)[:2]:
+        picture = check.pictures.get(line.id)
+        if picture is None or channel_of(line) != "screen":
+            continue
+        if seen := misread(line, picture, reader):
+            return Fault(reason=seen, contradicts=True)
+    return None
+
+
+def _check_absence(query: Query, claim: Claim, check: Check) -> Claim:
+    """An absence is refused when some line does answer; else it stands, unproven."""
+    found = drafts(query, check.evidence, check.duration_s)
+    fitting = [d for d in found if meets(query, d, check.evidence)]
+    if fitting:
+        line = fitting[0].evidence[0]
+        reason = f'{line.id} shows "{line.quote}"'
+        return replace(claim, status="contradicted", reason=reason)
+    looked = [e for e in check.evidence if channel_of(e) is not None]
+    shown = sum(channel_of(e) == "screen" for e in looked)
+    reason = f"nothing in {shown} lines on screen and {len(looked) - shown} spoken lines answers it"
+    return replace(claim, status="unverified", reason=reason)

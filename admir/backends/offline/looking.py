@@ -1,0 +1,43 @@
+"""A second look at a cited frame: does the line really stand there?"""
+
+from __future__ import annotations
+
+import numpy as np
+from rapidfuzz.fuzz import partial_ratio
+
+from admir.perception.decode import Picture, Pixels
+from admir.perception.ocr import TextReader
+from admir.text import squash
+from admir.types import Evidence
+
+SAME_READING = 65.0
+_MARGIN = 0.04
+
+
+def misread(line: Evidence, picture: Picture, reader: TextReader) -> str | None:
+    """What is wrong with the line when its frame is read again; None when it is there."""
+    seen = " ".join(found.text for found in reader.read(_region(line, picture.pixels)))
+    if not squash(seen):
+        return f"the frame at {picture.time_s:.1f} s shows no text where {line.id} stands"
+    if _alike(line.quote, seen) < SAME_READING:
+        return f'the frame at {picture.time_s:.1f} s reads "{seen}" where {line.id} stands'
+    return None
+
+
+def _alike(quote: str, seen: str) -> float:
+    """0 to 100; a part of the other counts as the same only when it is most of it."""
+    a, b = squash(quote), squash(seen)
+    if len(b) < 0.5 * len(a):
+        return 0.0
+    return float(partial_ratio(a, b))
+
+
+def _region(line: Evidence, pixels: Pixels) -> Pixels:
+    """The box with a margin around it; the whole picture where there is no box."""
+    if line.box is None:
+        return pixels
+    height, width = pixels.shape[:2]
+    left, top, right, bottom = line.box
+    rows = slice(max(0, int((top - _MARGIN) * height)), int((bottom + _MARGIN) * height) + 1)
+    columns = slice(max(0, int((left - _MARGIN) * width)), int((right + _MARGIN) * width) + 1)
+    return np.ascontiguousarray(pixels[rows, columns])

@@ -1,0 +1,148 @@
+"""The offline policy: a small table from kind of question to tools, then extraction.
+
+It looks (search, browse or expert, as kinds.toml says), drafts from what it found, and
+finishes with the best draft. After a rejection it looks closer at the next best place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+from admir.backends.base import Check, Checked, Decision, Refined, Situation
+from admir.backends.offline.checking import check_claims
+from admir.backends.offline.drafting import Draft, drafts
+from admir.backends.offline.question import Query, understand
+from admir.backends.offline.relevance import SCREEN_KINDS, missing_names
+from admir.perception.ocr import TextReader
+from admir.text import squash
+from admir.types import Action, Evidence, Span
+
+NOT_SHOWN = "Not shown in the video."
+_INSPECT_S = 1.5
+_SURE = 0.6
+
+
+class OfflineReasoner:
+    """See the module; `Reasoner` says what each method owes."""
+
+    id = "offline-rules-v1"
+
+    def __init__(self, reader: TextReader, *, answer_words: int) -> None:
+        self._reader = reader
+        self._answer_words = answer_words
+
+    async def decide(self, situation: Situation) -> Decision:
+        """See `Reasoner`."""
+        query = understand(situation.question)
+        draft = _best_draft(query, situation)
+        look = _next_look(query, situation, draft)
+        if look is not None:
+            return look
+        return _finish(draft) if draft else _give_up(query, situation)
+
+    async def check(self, check: Check) -> Checked:
+        """See `Reasoner`."""
+        claims = await asyncio.to_thread(check_claims, check, self._reader)
+        return Checked(claims=claims)
+
+    async def refine(self, question: str, answer: str, evidence: Sequence[Evidence]) -> Refined:
+        """Cut to the word limit at a clause. Extracted answers already name what is seen."""
+        text = " ".join(answer.split())
+        return Refined(answer=_cut(text, self._answer_words))
+
+
+def _best_draft(query: Query, situation: Situation) -> Draft | None:
+    """The best draft that was not already rejected."""
+    refused = {squash(rejection.draft) for rejection in situation.rejections}
+    found = drafts(query, situation.evidence, situation.video.duration_s)
+    return next((draft for draft in found if squash(draft.text) not in refused), None)
+
+
+def _next_look(query: Query, situation: Situation, draft: Draft | None) -> Decision | None:
+    """The next place to look, or None when it is time to finish."""
+    done = [action.tool for step in situation.steps for action in step.actions]
+    if situation.steps_left <= 1 and done:
+        return None
+    if query.kind.first not in _LOOKS:
+        raise ValueError(f"kinds.toml: unknown first look {query.kind.first!r}")
+    plan = list(dict.fromkeys((query.kind.first, "search", "browse")))
+    for look in plan:
+        tool = _LOOKS[look]
+        if tool not in done and (not done or draft is None or draft.score < _SURE):
+            return Decision(thought=_thought(look, query, done), actions=(_action(look, query, situation),))
+    return _look_closer(situation, draft, done)
+
+
+_LOOKS = {"search": "clip_search", "browse": "global_browse", "expert": "communication_expert"}
+
+
+def _action(look: str, query: Query, situation: Situation) -> Action:
+    if look == "search":
+        terms = " ".join(dict.fromkeys([*sorted(query.terms), *query.quoted, *query.kind.seek.split()]))
+        return Action(tool="clip_search", arguments={"query": terms or situation.question})
+    if look == "browse":
+        return Action(tool="global_browse", arguments={"question": situation.question})
+    arguments = {"focus": situation.question, "start_s": 0.0, "end_s": situation.video.duration_s}
+    return Action(tool="communication_expert", arguments=arguments)
+
+
+def _thought(look: str, query: Query, done: Sequence[str]) -> str:
+    kind = query.kind.name.replace("_", " ")
+    if not done:
+        why = f"This asks for a {kind}."
+    else:
+        why = f"That does not settle the {kind}."
+    places = {
+        "search": "I search the clips for lines that could hold it.",
+        "browse": "I go through the whole ad in time order.",
+        "expert": "I ask the communication expert for a reading of the whole ad.",
+    }
+    return f"{why} {places[look]}"
+
+
+def _look_closer(situation: Situation, draft: Draft | None, done: Sequence[str]) -> Decision | None:
+    """After a rejection, look at the frames of the next best draft before trusting it."""
+    looks_closer = sum(tool == "frame_inspect" for tool in done)
+    if draft is None or looks_closer >= len(situation.rejections):
+        return None
+    line = draft.evidence[0]
+    if line.kind not in SCREEN_KINDS or line.frame is None:
+        return None
+    centre = line.frame_s if line.frame_s is not None else line.span.start_s
+    span = Span(start_s=centre - _INSPECT_S / 2, end_s=centre + _INSPECT_S / 2).clamp(line.span)
+    arguments = {
+        "question": situation.question,
+        "start_s": round(span.start_s, 2),
+        "end_s": round(max(span.end_s, span.start_s + 0.3), 2),
+        "mode": "literal",
+    }
+    thought = f'The last draft was weak. "{line.quote}" could answer instead: I look at its frames.'
+    return Decision(thought=thought, actions=(Action(tool="frame_inspect", arguments=arguments),))
+
+
+def _finish(draft: Draft) -> Decision:
+    ids = [line.id for line in draft.evidence]
+    arguments = {"answer": draft.text, "evidence_ids": ids, "absent": False}
+    thought = f"{', '.join(ids)} can carry an answer: {draft.text}"
+    return Decision(thought=thought, actions=(Action(tool="finish", arguments=arguments),))
+
+
+def _give_up(query: Query, situation: Situation) -> Decision:
+    """Nothing supports an answer: say so."""
+    missing = missing_names(query, situation.evidence)
+    why = f"no line has {', '.join(missing)}" if missing else "no line fits"
+    thought = f"I looked through the ad and {why}."
+    arguments = {"answer": NOT_SHOWN, "evidence_ids": [], "absent": True}
+    return Decision(thought=thought, actions=(Action(tool="finish", arguments=arguments),))
+
+
+def _cut(text: str, most_words: int) -> str:
+    parts = text.split()
+    if len(parts) <= most_words:
+        return text
+    kept = " ".join(parts[:most_words])
+    clause = re.match(r"(.+[.!?;,/])\s", kept)
+    long_enough = clause and len(clause.group(1).split()) >= most_words // 2
+    return clause.group(1).rstrip(" ,;/") if clause and long_enough else kept

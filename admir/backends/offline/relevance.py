@@ -1,0 +1,62 @@
+"""How well a line of evidence fits a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from admir.backends.offline.question import Channel, Query
+from admir.text import contains, squash, tokenize
+from admir.types import Evidence
+
+SCREEN_KINDS = ("screen_text", "frame")
+
+
+def channel_of(evidence: Evidence) -> Channel | None:
+    """Whether it was seen or heard; None for captions and readings."""
+    if evidence.kind in SCREEN_KINDS:
+        return "screen"
+    return "speech" if evidence.kind == "speech" else None
+
+
+def relevance(query: Query, evidence: Evidence) -> float:
+    """Share of the question's content found in the line; proper names count double.
+
+    A phrase quoted in the question adds 2 when the line holds it. 0 when nothing fits; a
+    question without content fits every line (1).
+    """
+    quoted = 2.0 * any(contains(evidence.quote, phrase) for phrase in query.quoted)
+    speaker = _speaker_terms(evidence)
+    terms = query.terms - speaker
+    if not terms:
+        return 1.0 + quoted
+    weights = {term: 2.0 if term in query.named else 1.0 for term in terms}
+    found = sum(weight for term, weight in weights.items() if has_term(evidence.quote, term))
+    return found / sum(weights.values()) + quoted
+
+
+def missing_names(query: Query, evidence: Iterable[Evidence]) -> list[str]:
+    """Proper names and quoted phrases of the question that no line holds."""
+    texts = [f"{e.speaker or ''} {e.quote}" for e in evidence if e.kind != "caption"]
+    wanted = [*sorted(query.named & query.terms), *query.quoted]
+    return [name for name in wanted if not any(contains(text, name) for text in texts)]
+
+
+def has_term(text: str, term: str) -> bool:
+    """Whether the stem stands in the text, or in a word that OCR glued together."""
+    return term in _terms(text) or (len(term) >= 5 and term in squash(text))
+
+
+@lru_cache(maxsize=4096)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(tokenize(text))
+
+
+def _speaker_terms(evidence: Evidence) -> frozenset[str]:
+    return _terms(evidence.speaker) if evidence.speaker else frozenset()
+
+
+def asked_speakers(query: Query, evidence: Sequence[Evidence]) -> frozenset[str]:
+    """Speakers of the video whom the question names."""
+    speakers = {e.speaker for e in evidence if e.speaker}
+    return frozenset(s for s in speakers if _terms(s) & query.terms)

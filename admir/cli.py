@@ -1,0 +1,335 @@
+"""The command line: `admir build-memory`, `ask`, `list`, `show`, `demo`.
+
+Exit codes: 0 done; 1 an unexpected fault; 2 bad usage, question or option; 3 a video cannot be
+read; 4 no memory of that id; 5 a memory is damaged, newer, or cannot be written; 6 another
+process builds the video; 7 the preset cannot run here; 8 some of several videos failed;
+130 interrupted (what is done is kept).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable, Coroutine
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from admir.errors import AdmirError, OptionError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from admir.settings import Settings
+    from admir.trace import Built
+    from admir.types import Answer, Memory
+
+EXIT_SOME_FAILED = 8
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Ask questions about advertising videos, and get answers with their evidence.",
+)
+
+
+class PresetName(StrEnum):
+    """The presets, for the command line."""
+
+    offline = "offline"
+    paper = "paper"
+    local = "local"
+
+
+Memories = Annotated[
+    Path | None, typer.Option("--memories", help="Folder of memories [default: memories]", envvar="ADMIR_MEMORIES")
+]
+PresetOption = Annotated[
+    PresetName | None,
+    typer.Option("--preset", help="Which mind answers [default: offline]", envvar="ADMIR_PRESET"),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+@app.command("build-memory")
+def build_memory_command(
+    videos: Annotated[list[str], typer.Argument(help="Video files.", metavar="VIDEO...")],
+    meta: Annotated[
+        Path | None, typer.Option(help="JSON file of text fields: product, category, ...")
+    ] = None,
+    memories: Memories = None,
+    preset: PresetOption = None,
+    as_json: Json = False,
+) -> None:
+    """Build the memory of each video; one that is still good is left as it is.
+
+    With --json: one JSON object a line and video: video_id, reused, seconds, stages, warnings;
+    or video, error, kind.
+    """
+    settings = _settings(memories, preset)
+    metadata = _metadata(meta)
+    failures = [_build_one(Path(v), settings, metadata, as_json=as_json) for v in videos]
+    codes = [code for code in failures if code]
+    if codes:
+        raise typer.Exit(codes[0] if len(videos) == 1 else EXIT_SOME_FAILED)
+
+
+@app.command("ask")
+def ask_command(
+    video: Annotated[str, typer.Argument(help="Id of a memory, or a video file.")],
+    question: Annotated[str, typer.Argument(help="The question.")],
+    trace: Annotated[bool, typer.Option("--trace", help="Show the steps as a tree.")] = False,
+    memories: Memories = None,
+    preset: PresetOption = None,
+    as_json: Json = False,
+) -> None:
+    """Answer a question about a video. A file without a memory gets one first.
+
+    With --json: the Answer as one object: answer, grounded, basis, claims, evidence, steps, usage,
+    preset, models, prompt_hashes, reason, seconds, trace.
+    """
+    from admir.views import terminal
+
+    settings = _settings(memories, preset)
+    answer = _run(_answer(video, question, settings, quiet=as_json))
+    if as_json:
+        _print_json(answer)
+        return
+    console = _console()
+    terminal.show_answer(console, answer)
+    if trace:
+        terminal.show_trace(console, answer)
+
+
+@app.command("list")
+def list_command(
+    memories: Memories = None, preset: PresetOption = None, as_json: Json = False
+) -> None:
+    """List the videos that have a memory. With --json: {"memories": [{"video_id", ...}]}."""
+    from admir.memory.store import MemoryStore
+    from admir.views import terminal
+
+    settings = _settings(memories, preset)
+    store = MemoryStore(settings.memories)
+    found = [_readable(store.read, video_id) for video_id in store.ids()]
+    if as_json:
+        _print_json({"memories": [_summary(m) for m in found]})
+    elif not found:
+        _console().print(f"No memories in {settings.memories}.", markup=False)
+    else:
+        terminal.show_list(_console(), found)
+
+
+@app.command("show")
+def show_command(
+    video_id: Annotated[str, typer.Argument(help="Id of a memory (see `admir list`).")],
+    memories: Memories = None,
+    preset: PresetOption = None,
+    as_json: Json = False,
+) -> None:
+    """Show the memory of a video as a person would read it. With --json: the whole Memory."""
+    from admir.memory.store import MemoryStore
+    from admir.views import terminal
+
+    memory = MemoryStore(_settings(memories, preset).memories).read(video_id)
+    if as_json:
+        _print_json(memory)
+    else:
+        terminal.show_memory(_console(), memory)
+
+
+@app.command("demo")
+def demo_command(
+    memories: Memories = None, preset: PresetOption = None, as_json: Json = False
+) -> None:
+    """Build the memory of the bundled ad and answer questions about it.
+
+    With --json: {"answers": [Answer, ...]}.
+    """
+    from admir.demo import AD, QUESTIONS
+    from admir.views import terminal
+
+    settings = _settings(memories, preset)
+    console = _console(quiet=as_json)
+    console.print(f"Building the memory of {AD.name}, a bundled ad of an invented product.")
+    answers = []
+    for question in QUESTIONS:
+        answer = _run(_answer(str(AD), question, settings, quiet=as_json))
+        answers.append(answer)
+        if not as_json:
+            terminal.show_answer(console, answer)
+            if any(s.verdict and not s.verdict.accepted for s in answer.steps):
+                terminal.show_trace(console, answer)
+            console.print()
+    if as_json:
+        _print_json({"answers": answers})
+    else:
+        folder = Path(settings.memories)
+        console.print(f"Memory, frames and traces lie under {folder}.", markup=False)
+
+
+def main() -> None:
+    """Run the command line. An error is one line on stderr and a documented exit code."""
+    try:
+        app(standalone_mode=True)
+    except AdmirError as error:
+        _complain(error)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("stopped; what is done is kept, run the same command to go on", file=sys.stderr)
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:  # noqa: BLE001 - the last resort: no traceback reaches a user
+        if os.environ.get("ADMIR_DEBUG"):
+            raise
+        what = " ".join(str(error).split()) or "no message"
+        print(
+            f"error: unexpected {type(error).__name__}: {what} (ADMIR_DEBUG=1 shows the traceback)",
+            file=sys.stderr,
+        )
+        sys.exit(1)
+
+
+def _settings(memories: Path | None, preset: PresetName | None) -> Settings:
+    from admir.settings import load_settings
+
+    return load_settings(memories=memories, preset=preset.value if preset else None)
+
+
+def _metadata(path: Path | None) -> dict[str, str]:
+    if path is None:
+        return {}
+    try:
+        fields = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise OptionError(f"--meta {path.name!r} cannot be read as JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise OptionError(f"--meta {path.name!r} must hold one JSON object of text fields")
+    return {str(key): str(value) for key, value in fields.items()}
+
+
+def _build_one(path: Path, settings: Settings, metadata: dict[str, str], *, as_json: bool) -> int:
+    """Build one video and report it; the exit code of its error, or 0."""
+    try:
+        built = _run(_build(path, settings, metadata, quiet=as_json))
+    except AdmirError as error:
+        if as_json:
+            row = {"video": str(path), "error": str(error), "kind": error.kind}
+            print(json.dumps(row, ensure_ascii=False), flush=True)
+        else:
+            _complain(error)
+        return error.exit_code
+    if as_json:
+        print(json.dumps(_built_row(built), ensure_ascii=False), flush=True)
+    else:
+        _report(built)
+    return 0
+
+
+async def _build(path: Path, settings: Settings, metadata: dict[str, str], *, quiet: bool) -> Built:
+    from admir.api import build_events
+    from admir.concurrency import last_of
+    from admir.trace import BuildProgress, Built
+    from admir.views.progress import BuildBar
+
+    with BuildBar(_console(quiet=quiet, stderr=True), path.name) as bar:
+        last = await last_of(
+            build_events(path, settings, metadata),
+            lambda event: bar.show(event) if isinstance(event, BuildProgress) else None,
+        )
+    assert isinstance(last, Built)
+    return last
+
+
+async def _answer(video: str, question: str, settings: Settings, *, quiet: bool) -> Answer:
+    from admir.api import ask_events, check_question, video_file
+    from admir.concurrency import last_of
+    from admir.memory.store import MemoryStore
+    from admir.trace import Answered
+
+    check_question(question)
+    path = video_file(video)
+    if path is not None:
+        memory = (await _build(path, settings, {}, quiet=quiet)).memory
+    else:
+        memory = MemoryStore(settings.memories).read(video)
+    last = await last_of(ask_events(memory, question, settings))
+    assert isinstance(last, Answered)
+    return last.answer
+
+
+def _run(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    return asyncio.run(coroutine)
+
+
+def _console(*, quiet: bool = False, stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    return Console(quiet=quiet, stderr=stderr, highlight=False, soft_wrap=False)
+
+
+def _complain(error: AdmirError) -> None:
+    print(f"error: {error}", file=sys.stderr)
+
+
+def _report(built: Built) -> None:
+    memory = built.memory
+    what = "unchanged" if built.reused else f"built in {memory.provenance.seconds:.1f} s"
+    console = _console()
+    console.print(
+        f"{memory.video.id}: {what}; {memory.video.duration_s:.1f} s, {len(memory.shots)} shots, "
+        f"{len(memory.screen_text)} lines on screen, {len(memory.utterances)} spoken",
+        markup=False,
+    )
+    for warning in memory.provenance.warnings:
+        console.print(f"  ! {warning}", markup=False)
+
+
+def _built_row(built: Built) -> dict[str, Any]:
+    memory = built.memory
+    return {
+        "video_id": memory.video.id,
+        "folder": memory.folder,
+        "reused": built.reused,
+        "seconds": round(sum(built.stage_seconds.values()), 3),
+        "stages": dict(built.stage_seconds),
+        "duration_s": memory.video.duration_s,
+        "frames_sampled": memory.provenance.frames_sampled,
+        "frames_read": memory.provenance.frames_read,
+        "warnings": list(memory.provenance.warnings),
+    }
+
+
+def _readable(read: Callable[[str], Memory], video_id: str) -> Memory | str:
+    try:
+        return read(video_id)
+    except AdmirError as error:
+        return f"{video_id}: {error}"
+
+
+def _summary(memory: Memory | str) -> dict[str, Any]:
+    if isinstance(memory, str):
+        video_id, _, error = memory.partition(": ")
+        return {"video_id": video_id, "error": error}
+    return {
+        "video_id": memory.video.id,
+        "path": memory.video.path,
+        "duration_s": memory.video.duration_s,
+        "preset": memory.provenance.preset,
+        "built_at": memory.provenance.built_at,
+        "warnings": list(memory.provenance.warnings),
+    }
+
+
+def _print_json(value: Any) -> None:
+    from admir.trace import to_plain
+
+    print(json.dumps(to_plain(value), ensure_ascii=False, indent=1))

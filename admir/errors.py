@@ -1,0 +1,116 @@
+"""Everything that can go wrong, as one tree.
+
+AdmirError
+├── InputError                  what the caller gave us cannot be used
+│   ├── QuestionError           empty or oversized question
+│   ├── OptionError             a setting or option out of its range
+│   └── VideoError              the video cannot be read
+│       ├── VideoNotFound       no such file
+│       └── VideoUnreadable     empty, not a video, no picture, broken beyond use
+├── MemoryStoreError            what lies on disk cannot be used
+│   ├── UnknownVideo            no memory under this id
+│   ├── MemoryDamaged           files missing or not what was written
+│   ├── MemoryVersionError      written by a newer version
+│   ├── EmbedderMismatch        vectors made by another embedder
+│   └── BuildInProgress         somebody else is building this video now
+└── BackendUnavailable          the chosen preset cannot run here
+
+Every error prints as one line: what happened, where, and what to do. Programs read `kind`,
+and a shell reads `exit_code`.
+"""
+
+from __future__ import annotations
+
+
+class AdmirError(Exception):
+    """Base of the tree. `kind` is a stable name for programs, `exit_code` one for shells."""
+
+    kind = "error"
+    exit_code = 1
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+class InputError(AdmirError):
+    """What the caller gave us cannot be used."""
+
+    kind = "bad-input"
+    exit_code = 2
+
+
+class QuestionError(InputError):
+    """The question is empty or too long."""
+
+    kind = "bad-question"
+
+
+class OptionError(InputError):
+    """A setting or an option is out of its range."""
+
+    kind = "bad-option"
+
+
+class VideoError(InputError):
+    """The video cannot be read."""
+
+    kind = "bad-video"
+    exit_code = 3
+
+
+class VideoNotFound(VideoError):
+    """There is no such file."""
+
+    kind = "video-not-found"
+
+
+class VideoUnreadable(VideoError):
+    """The file is empty, not a video, without picture, or broken beyond use."""
+
+    kind = "video-unreadable"
+
+
+class MemoryStoreError(AdmirError):
+    """What lies in the memory folder cannot be used."""
+
+    kind = "memory-error"
+    exit_code = 5
+
+
+class UnknownVideo(MemoryStoreError):
+    """No memory is stored under this id."""
+
+    kind = "unknown-video"
+    exit_code = 4
+
+
+class MemoryDamaged(MemoryStoreError):
+    """Files of a memory are missing or are not what was written."""
+
+    kind = "memory-damaged"
+
+
+class MemoryVersionError(MemoryStoreError):
+    """The memory was written by a newer version of AD-MIR."""
+
+    kind = "memory-version"
+
+
+class EmbedderMismatch(MemoryStoreError):
+    """The vectors of the memory were made by another embedder than the query's."""
+
+    kind = "embedder-mismatch"
+
+
+class BuildInProgress(MemoryStoreError):
+    """Another process is building this video's memory."""
+
+    kind = "build-in-progress"
+    exit_code = 6
+
+
+class BackendUnavailable(AdmirError):
+    """The chosen preset cannot run here."""
+
+    kind = "backend-unavailable"
+    exit_code = 7

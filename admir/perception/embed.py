@@ -1,0 +1,50 @@
+"""Text into vectors. The offline embedder hashes, and needs neither torch nor weights."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from math import log1p
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from admir.text import squash, tokenize
+
+Vectors = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """phi of eq. 2. `id` names the model and its revision; the memory records it."""
+
+    id: str
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """float32 [len(texts), d], rows of unit length (all zero for an empty text)."""
+
+
+class HashingEmbedder:
+    """Signed feature hashing of words and character trigrams into 1024 dimensions."""
+
+    id = "hashing-1024-v1"
+    dimensions = 1024
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """float32 [len(texts), 1024]; see `Embedder`."""
+        rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for feature, count in Counter(_features(text)).items():
+                digest = int.from_bytes(blake2b(feature.encode(), digest_size=8).digest())
+                row[digest % self.dimensions] += (1 if digest >> 63 else -1) * log1p(count)
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.asarray(np.divide(rows, norms, out=rows, where=norms > 0), dtype=np.float32)
+
+
+def _features(text: str) -> Iterator[str]:
+    for term in tokenize(text):
+        yield f"w:{term}"
+    flat = squash(text)
+    for start in range(len(flat) - 2):
+        yield f"c:{flat[start : start + 3]}"

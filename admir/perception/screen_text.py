@@ -1,0 +1,180 @@
+"""On-screen lines followed over the sampled frames, with a start and an end.
+
+Sampling once a second tells when a line was seen, not when it came. The thumbnails between two
+samples tell: the moment at which the line's place changes most is its start or its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.fuzz import ratio
+
+from admir.perception.ocr import TextLine
+from admir.text import squash
+from admir.types import Box, ScreenText, Span
+
+SAME_TEXT = 70.0
+SAME_TEXT_ELSEWHERE = 90.0
+_MAX_MISSED = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """The lines read in the sampled frame at `time_s`."""
+
+    time_s: float
+    lines: tuple[TextLine, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thumbs:
+    """Grey thumbnails [n, h, w] of the whole video at `times_s`, ascending."""
+
+    times_s: NDArray[np.float64]
+    pixels: NDArray[np.uint8]
+
+
+@dataclass(slots=True)
+class _Track:
+    seen: list[tuple[int, TextLine]] = field(default_factory=list)
+
+    @property
+    def first(self) -> int:
+        return self.seen[0][0]
+
+    @property
+    def last(self) -> int:
+        return self.seen[-1][0]
+
+
+NO_THUMBS = Thumbs(times_s=np.zeros(0), pixels=np.zeros((0, 1, 1), dtype=np.uint8))
+"""Where there are none: starts and ends are then as coarse as the sampling."""
+
+
+def follow_lines(
+    readings: Sequence[Reading], span: Span, thumbs: Thumbs, cuts_s: Sequence[float]
+) -> tuple[ScreenText, ...]:
+    """The lines of a stretch of video, in order of their start."""
+    tracks: list[_Track] = []
+    for index, reading in enumerate(readings):
+        _extend(tracks, index, reading.lines)
+    times = [reading.time_s for reading in readings]
+    clock = _Clock(times=times, span=span, thumbs=thumbs, cuts_s=tuple(cuts_s))
+    lines = [_screen_text(track, clock) for track in tracks if _is_text(track)]
+    return tuple(sorted(lines, key=lambda line: (line.span.start_s, line.box[1], line.box[0])))
+
+
+def _extend(tracks: list[_Track], index: int, lines: Sequence[TextLine]) -> None:
+    """Give each line to the open track it continues best, or a track of its own."""
+    open_tracks = [t for t in tracks if index - t.last <= 1 + _MAX_MISSED]
+    for line in lines:
+        scored = [(_likeness(track.seen[-1][1], line), track) for track in open_tracks]
+        best = max(scored, key=lambda pair: pair[0], default=(0.0, None))
+        if best[1] is not None and best[0] > 0:
+            best[1].seen.append((index, line))
+            open_tracks.remove(best[1])
+        else:
+            tracks.append(_Track(seen=[(index, line)]))
+
+
+def _likeness(a: TextLine, b: TextLine) -> float:
+    """How surely two readings are one line; 0 where they are not."""
+    likeness = ratio(squash(a.text), squash(b.text))
+    needed = SAME_TEXT if _share(a.box, b.box) > 0.3 else SAME_TEXT_ELSEWHERE
+    return likeness + _share(a.box, b.box) if likeness >= needed else 0.0
+
+
+def _share(a: Box, b: Box) -> float:
+    """Intersection of two boxes over the smaller of them."""
+    width = min(a[2], b[2]) - max(a[0], b[0])
+    height = min(a[3], b[3]) - max(a[1], b[1])
+    smaller = min((a[2] - a[0]) * (a[3] - a[1]), (b[2] - b[0]) * (b[3] - b[1]))
+    return width * height / smaller if min(width, height) > 0 and smaller > 0 else 0.0
+
+
+def _is_text(track: _Track) -> bool:
+    """A short line seen once without confidence is texture."""
+    best = max(line.confidence for _, line in track.seen)
+    length = max(len(squash(line.text)) for _, line in track.seen)
+    return length > 0 and (best >= 0.8 or length > 5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Clock:
+    """Sample times made finer with the thumbnails between them."""
+
+    times: list[float]
+    span: Span
+    thumbs: Thumbs
+    cuts_s: tuple[float, ...]
+
+    def start_s(self, index: int, box: Box) -> float:
+        if index == 0:
+            return self.span.start_s
+        return self._change(self.times[index - 1], self.times[index], box)
+
+    def end_s(self, index: int, box: Box) -> float:
+        if index + 1 >= len(self.times):
+            return self.span.end_s
+        return self._change(self.times[index], self.times[index + 1], box)
+
+    def _change(self, before_s: float, after_s: float, box: Box) -> float:
+        """When the place `box` changed most in (before_s, after_s]."""
+        first, last = np.searchsorted(self.thumbs.times_s, (before_s - 1e-6, after_s + 1e-6))
+        if last - first < 2:
+            return after_s
+        series = _region(self.thumbs.pixels[first:last], box)
+        found = float(self.thumbs.times_s[first + _best_split(series)])
+        near = [cut for cut in self.cuts_s if abs(cut - found) < 0.15]
+        return near[0] if near else found
+
+
+def _region(pixels: NDArray[np.uint8], box: Box) -> NDArray[np.float32]:
+    """The box cut from each thumbnail: [n, pixels of the box]."""
+    height, width = pixels.shape[1:3]
+    left, right = int(box[0] * width), max(int(box[0] * width) + 2, round(box[2] * width))
+    top, bottom = int(box[1] * height), max(int(box[1] * height) + 2, round(box[3] * height))
+    return pixels[:, top:bottom, left:right].reshape(len(pixels), -1).astype(np.float32)
+
+
+def _best_split(series: NDArray[np.float32]) -> int:
+    """The index k >= 1 at which a least-squares step from one mean to another fits best."""
+    count = len(series)
+    sums = np.cumsum(series, axis=0, dtype=np.float64)
+    sizes = np.arange(1, count)[:, None]
+    left, right = sums[:-1] / sizes, (sums[-1] - sums[:-1]) / (count - sizes)
+    gain = (sizes * (count - sizes) / count)[:, 0] * np.square(left - right).sum(axis=1)
+    return int(np.argmax(gain)) + 1
+
+
+def _screen_text(track: _Track, clock: _Clock) -> ScreenText:
+    text = _vote([line for _, line in track.seen])
+    readings = [(i, line) for i, line in track.seen if squash(line.text) == squash(text)]
+    index, best = max(readings, key=lambda pair: pair[1].confidence)
+    start = clock.start_s(track.first, track.seen[0][1].box)
+    return ScreenText(
+        span=Span(start_s=start, end_s=max(start, clock.end_s(track.last, track.seen[-1][1].box))),
+        text=text,
+        box=best.box,
+        confidence=best.confidence,
+        frame_s=clock.times[index],
+        vertical=best.vertical,
+    )
+
+
+def _vote(lines: Sequence[TextLine]) -> str:
+    """The reading with most confidence behind it; of its spellings the one with most spaces.
+
+    OCR loses spaces, it does not invent them.
+    """
+    votes: dict[str, float] = {}
+    for line in lines:
+        key = squash(line.text)
+        votes[key] = votes.get(key, 0.0) + line.confidence
+    winner = max(votes, key=lambda key: (votes[key], len(key)))
+    spellings = [" ".join(line.text.split()) for line in lines if squash(line.text) == winner]
+    return max(spellings, key=lambda text: (text.count(" "), spellings.count(text)))

@@ -1,0 +1,126 @@
+"""Words of English and Chinese: folding, tokens, and matching that forgives OCR.
+
+OCR drops spaces and confuses width forms, so texts are compared squashed: folded, without
+spaces and punctuation.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+import snowballstemmer
+
+_TOKEN = re.compile(
+    r"""
+    (?P<url>(?:https?://)?(?:[\w-]+\.)+[a-z]{2,}(?:/[^\s"'”)]*)?)
+  | (?P<tag>[#@][\w]+)
+  | (?P<price>[$€£¥₹]\s?\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*\s?(?:[$€£¥₹]|元|块|円))
+  | (?P<percent>\d+(?:[.,]\d+)?\s?%)
+  | (?P<number>\d+(?:[.,:/]\d+)*)
+  | (?P<cjk>[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+)
+  | (?P<word>[^\W\d_]+(?:['’][^\W\d_]+)*)
+    """,
+    re.VERBOSE,
+)
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_DROP = re.compile(r"[^\w%$€£¥₹#@+]|_", re.UNICODE)
+_DIGITS = re.compile(r"\d+(?:[.,:/]\d+)*")
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_NUMBER_WORDS = {word: n for n, word in enumerate(_UNITS.split())} | {
+    word: 10 * n for n, word in enumerate(_TENS.split(), start=2)
+}
+NUMBER_WORDS = (*_NUMBER_WORDS, "hundred", "thousand")
+"""English words that numbers are spelt with."""
+
+_SPELT = re.compile(rf"\b(?:{'|'.join(NUMBER_WORDS)})(?: (?:and )?(?:{'|'.join(NUMBER_WORDS)}))*\b")
+_stemmer = snowballstemmer.stemmer("english")
+
+
+def fold(text: str) -> str:
+    """Width forms and case made equal; spaces kept."""
+    return unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
+
+
+def squash(text: str) -> str:
+    """Folded, without spaces and punctuation: what two readings of one line share."""
+    return _DROP.sub("", fold(text))
+
+
+def is_cjk(text: str) -> bool:
+    """Whether the text is mainly Chinese, Japanese or Korean."""
+    return 2 * len(_CJK.findall(text)) > len(_DROP.sub("", text))
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """The English stem of a folded word; other scripts pass unchanged."""
+    if not word.isascii():
+        return word
+    bare = word.removesuffix("'s")
+    return str(_stemmer.stemWord(bare)) if len(bare) > 3 else bare
+
+
+def tokenize(text: str) -> tuple[str, ...]:
+    """Index terms: stems, CJK bigrams, and prices, percents, tags and URLs kept whole."""
+    return tuple(term for match in _TOKEN.finditer(fold(text)) for term in _terms(match))
+
+
+def _terms(match: re.Match[str]) -> Iterable[str]:
+    kind, value = match.lastgroup, re.sub(r"\s", "", match.group())
+    if kind == "cjk":
+        return [value[i : i + 2] for i in range(len(value) - 1)] or [value]
+    if kind == "word":
+        return [stem(value)]
+    if kind in ("price", "percent"):
+        return [value, *_DIGITS.findall(value)]
+    return [value]
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The plain words and numbers of a text in order, folded, not stemmed."""
+    return tuple(re.sub(r"\s", "", match.group()) for match in _TOKEN.finditer(fold(text)))
+
+
+def numbers(text: str) -> tuple[str, ...]:
+    """Every number of a text: in digits without thousands' commas, or spelt in English."""
+    folded = fold(text).replace("-", " ")
+    digits = [plain_number(found) for found in _DIGITS.findall(folded)]
+    spelt = [str(spelt_number(found.group())) for found in _SPELT.finditer(folded)]
+    return (*digits, *spelt)
+
+
+def plain_number(digits: str) -> str:
+    """`1,299.00` -> `1299`."""
+    return re.sub(r"\.00?$", "", digits.replace(",", "") if "," in digits else digits)
+
+
+def spelt_number(text: str) -> int:
+    """`forty eight` -> 48; words that are no number count nothing."""
+    total = 0
+    for part in re.findall(r"[a-z]+", fold(text)):
+        if part in ("hundred", "thousand"):
+            total = max(1, total) * (100 if part == "hundred" else 1000)
+        else:
+            total += _NUMBER_WORDS.get(part, 0)
+    return total
+
+
+def contains(haystack: str, needle: str) -> bool:
+    """Whether `needle` stands in `haystack`, spaces, case and width forms aside.
+
+    A number must stand as a whole number: `5` is not in `15`.
+    """
+    want = squash(needle)
+    if not want:
+        return False
+    found = re.search(rf"(?<!\d){re.escape(want)}(?!\d)", squash(haystack))
+    if found is None and not (want[0].isdigit() or want[-1].isdigit()):
+        return want in squash(haystack)
+    return found is not None

@@ -1,0 +1,101 @@
+"""Events of a build and of an answer, as data and as JSON Lines.
+
+A build yields `BuildProgress` and ends with `Built`. An answer yields `Oriented`, then `StepTaken`
+and `Backtracked`, and ends with `Answered`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from admir.types import Answer, Claim, Memory, Narrative, Span, Step, Subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildProgress:
+    """`done` of `total` units of a stage; `total` 0 means unknown."""
+
+    stage: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """The end of a build. `reused` is true where the stored memory was still good."""
+
+    memory: Memory
+    reused: bool
+    stage_seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Oriented:
+    """What the agent starts from: the narrative and the active subjects (eq. 3)."""
+
+    narrative: Narrative
+    subjects: tuple[Subject, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTaken:
+    """One turn of the loop is over."""
+
+    step: Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backtracked:
+    """A draft was rejected: the negative constraint, the ranges tried, the claims."""
+
+    constraint: str
+    ranges: tuple[Span, ...]
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """The end of an ask."""
+
+    answer: Answer
+
+
+BuildEvent = BuildProgress | Built
+AnswerEvent = Oriented | StepTaken | Backtracked | Answered
+
+
+def to_plain(value: Any) -> Any:
+    """Data classes, tuples, mappings and paths as what `json` writes."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: to_plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): to_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_plain(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, float):
+        return round(value, 3)
+    return value
+
+
+def event_name(event: object) -> str:
+    """`StepTaken` -> `step_taken`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
+
+
+def write_event(stream: IO[str], event: object) -> None:
+    """One line of JSON, written through at once so that a killed run leaves its trace."""
+    plain = {"event": event_name(event), **to_plain(event)}
+    stream.write(json.dumps(plain, ensure_ascii=False) + "\n")
+    stream.flush()
+
+
+def read_trace(path: Path) -> list[dict[str, Any]]:
+    """The events of a trace file, oldest first."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]

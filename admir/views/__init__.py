@@ -1,0 +1,1 @@
+"""A trace, an answer and a memory for people."""

@@ -1,0 +1,175 @@
+"""Answers, traces and memories on a terminal, with rich. Text of videos is never markup."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from admir.types import Action, Answer, Claim, Clip, Evidence, Memory, Step
+
+_MARKS = {
+    "verified": ("✓", "green"),
+    "expert": ("◆", "cyan"),
+    "unverified": ("?", "yellow"),
+    "contradicted": ("✗", "red"),
+}
+_BASES = {
+    "evidence": "grounded in the video",
+    "expert": "rests on the expert's reading alone",
+    "absence": "nothing in the video supports an answer (an absence cannot be proven)",
+    "none": "not grounded",
+}
+
+
+def show_answer(console: Console, answer: Answer) -> None:
+    """The answer, its claims with their status, and the evidence with times and frames."""
+    style = "green" if answer.grounded else "yellow"
+    head = Text(answer.answer, style="bold")
+    foot = f"{_BASES[answer.basis]} · preset {answer.preset} · {answer.seconds:.2f} s"
+    console.print(Panel(head, title=Text(answer.question), subtitle=foot, border_style=style))
+    for claim in answer.claims:
+        console.print(_claim(claim))
+    for evidence in answer.evidence:
+        console.print(_evidence(evidence), soft_wrap=True)
+    if answer.reason:
+        console.print(Text(f"Not grounded: {answer.reason}", style="yellow"))
+
+
+def _claim(claim: Claim) -> Text:
+    mark, colour = _MARKS[claim.status]
+    text = Text(f" {mark} {claim.status:<12} ", style=colour)
+    text.append(claim.text, style="default")
+    if claim.reason:
+        text.append(f"  ({claim.reason})", style="dim")
+    return text
+
+
+def _evidence(evidence: Evidence) -> Text:
+    """Two lines: what and when, and the frame that shows it."""
+    text = Text(f" {evidence.id:<4}", style="cyan")
+    text.append(f"{evidence.span}  {evidence.kind.replace('_', ' ')}  ", style="default")
+    speaker = f"{evidence.speaker}: " if evidence.speaker else ""
+    text.append(f'{speaker}"{evidence.quote}"', style="default")
+    if evidence.frame:
+        text.append(f"\n     {evidence.frame}", style="dim")
+    return text
+
+
+def show_trace(console: Console, answer: Answer) -> None:
+    """The steps as a tree: thought, actions, what came back, verdicts."""
+    tree = Tree(Text("trace", style="bold"))
+    for step in answer.steps:
+        branch = tree.add(_step_head(step))
+        for action in step.actions:
+            branch.add(_action(action))
+        for observation in step.observations:
+            lines = observation.text.splitlines()
+            shown = "\n".join(lines[:8]) + (f"\n... {len(lines) - 8} more" * (len(lines) > 8))
+            branch.add(Text(shown, style="red" if observation.failed else "dim"))
+        if step.verdict is not None:
+            branch.add(_verdict(step))
+    console.print(tree)
+    if answer.trace:
+        console.print(Text(f"trace file: {answer.trace}", style="dim"))
+
+
+def _step_head(step: Step) -> Text:
+    text = Text(f"step {step.index} ", style="bold")
+    text.append(f"({step.seconds:.2f} s) ", style="dim")
+    return text.append(step.thought, style="default not bold")
+
+
+def _action(action: Action) -> Text:
+    given = ", ".join(f"{key}={value!r}" for key, value in action.arguments.items())
+    return Text(f"{action.tool}({given})", style="cyan")
+
+
+def _verdict(step: Step) -> RenderableType:
+    assert step.verdict is not None
+    accepted = step.verdict.accepted
+    head = "accepted" if accepted else "rejected, backtracking"
+    lines = [Text(f"verdict: {head}", style="green" if accepted else "red")]
+    return Group(*lines, *(_claim(claim) for claim in step.verdict.claims))
+
+
+def show_memory(console: Console, memory: Memory) -> None:
+    """A memory as a person would read it."""
+    console.print(Panel(_facts(memory), title=Text(memory.video.id)))
+    console.print(Text(memory.narrative.text))
+    for mismatch in memory.narrative.mismatches:
+        console.print(Text(f"Mismatch: {mismatch}", style="yellow"))
+    for clip in memory.clips:
+        console.print(_clip(clip))
+    if memory.subjects:
+        console.print(_subjects(memory))
+    for warning in memory.provenance.warnings:
+        console.print(Text(f"! {warning}", style="yellow"))
+
+
+def _facts(memory: Memory) -> Text:
+    video, origin = memory.video, memory.provenance
+    sound = (
+        f"{video.audio.codec}, {video.audio.loudness_dbfs:.0f} dBFS, "
+        f"{video.audio.silent_share:.0%} silent"
+        if video.audio
+        else "none"
+    )
+    lines = [
+        f"{video.duration_s:.1f} s, {video.width}x{video.height}, {video.fps:.2f} frames/s, "
+        f"{len(memory.shots)} shots, sound: {sound}",
+        f"file: {video.path}",
+        f"speech: {origin.speech_source}",
+        f"text: {origin.text_source}, {origin.frames_read} of {origin.frames_sampled} frames read",
+        f"preset {origin.preset}, built {origin.built_at} in {origin.seconds:.1f} s, "
+        f"embedder {origin.embedder}",
+    ]
+    if video.metadata:
+        lines.append(", ".join(f"{key}: {value}" for key, value in video.metadata.items()))
+    return Text("\n".join(lines))
+
+
+def _clip(clip: Clip) -> Text:
+    text = Text(f"\n{clip.span}  ", style="bold cyan")
+    text.append(clip.caption, style="default not bold")
+    for line in clip.screen_text:
+        text.append(f"\n    on screen  {line}", style="default not bold")
+    if clip.speech:
+        text.append(f"\n    spoken     {clip.speech}", style="default not bold")
+    return text
+
+
+def _subjects(memory: Memory) -> Table:
+    table = Table(title="subjects", title_justify="left", box=None, header_style="dim")
+    for column in ("id", "name", "first seen", "what is known"):
+        table.add_column(column)
+    for subject in memory.subjects:
+        known = "; ".join((*subject.identity, *subject.appearance[:2]))
+        seen = f"{subject.first_seen_s:.1f} s"
+        table.add_row(subject.id, Text(subject.name), seen, Text(known))
+    return table
+
+
+def show_list(console: Console, memories: Sequence[Memory | str]) -> None:
+    """One line a memory; a string stands for one that cannot be read, with the reason."""
+    table = Table(box=None, header_style="dim")
+    for column in ("id", "length", "shots", "lines", "speech", "preset"):
+        table.add_column(column)
+    for memory in memories:
+        if isinstance(memory, str):
+            table.add_row(Text(memory, style="red"))
+            continue
+        speech = f"{len(memory.utterances)} lines" if memory.utterances else "unknown"
+        table.add_row(
+            memory.video.id,
+            f"{memory.video.duration_s:.1f} s",
+            str(len(memory.shots)),
+            str(len(memory.screen_text)),
+            speech,
+            memory.provenance.preset,
+        )
+    console.print(table)

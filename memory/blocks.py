@@ -1,0 +1,65 @@
+"""Lines of one caption joined into a block, as a reader takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from admir.types import ScreenText, Span
+
+_SAME_TIME = 0.6
+_MOST_HEIGHT_RATIO = 1.4
+_MOST_GAP = 0.8
+_SENTENCE_END = (".", "!", "?", "。", "！", "？")
+
+
+def text_blocks(lines: Sequence[ScreenText]) -> tuple[ScreenText, ...]:
+    """Lines shown together, one right below the other, in type of one size, as one text."""
+    groups: list[list[ScreenText]] = []
+    for line in sorted(lines, key=lambda x: (x.box[1], x.box[0])):
+        home = next((group for group in groups if _continues(group[-1], line)), None)
+        if home is None:
+            groups.append([line])
+        else:
+            home.append(line)
+    return tuple(sorted(map(_joined, groups), key=lambda b: (b.span.start_s, b.box[1])))
+
+
+def _continues(above: ScreenText, below: ScreenText) -> bool:
+    if above.vertical or below.vertical or above.text == below.text:
+        return False
+    if above.text.endswith(_SENTENCE_END) and not above.text.endswith("..."):
+        return False
+    return _together(above.span, below.span) and _stacked(above, below)
+
+
+def _together(a: Span, b: Span) -> bool:
+    longer = max(a.duration_s, b.duration_s)
+    return longer > 0 and a.overlap_s(b) >= _SAME_TIME * longer
+
+
+def _stacked(above: ScreenText, below: ScreenText) -> bool:
+    a, b = above.box, below.box
+    high, low = a[3] - a[1], b[3] - b[1]
+    if min(high, low) <= 0 or max(high, low) / min(high, low) > _MOST_HEIGHT_RATIO:
+        return False
+    gap = b[1] - a[3]
+    beside = min(a[2], b[2]) - max(a[0], b[0])
+    return -0.5 * low < gap < _MOST_GAP * max(high, low) and beside > 0
+
+
+def _joined(group: Sequence[ScreenText]) -> ScreenText:
+    if len(group) == 1:
+        return group[0]
+    boxes = list(zip(*(line.box for line in group), strict=True))
+    best = max(group, key=lambda line: line.confidence)
+    return replace(
+        best,
+        text=" ".join(line.text for line in group),
+        span=Span(
+            start_s=min(line.span.start_s for line in group),
+            end_s=max(line.span.end_s for line in group),
+        ),
+        box=(min(boxes[0]), min(boxes[1]), max(boxes[2]), max(boxes[3])),
+        confidence=min(line.confidence for line in group),
+    )

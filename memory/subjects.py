@@ -1,0 +1,25 @@
+"""Which subjects a question is about (paper 2.2.2, eq. 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from admir.perception.embed import Embedder
+from admir.types import Narrative, Subject
+
+
+def active_subjects(
+    subjects: Sequence[Subject],
+    question: str,
+    narrative: Narrative,
+    embedder: Embedder,
+    top_k: int,
+) -> tuple[Subject, ...]:
+    """The `top_k` subjects by cos(profile, question + narrative), best first."""
+    if not subjects:
+        return ()
+    anchor = embedder.encode([f"{question}\n{narrative.text}"])[0]
+    scores = embedder.encode([subject.profile for subject in subjects]) @ anchor
+    return tuple(subjects[i] for i in np.argsort(-scores, kind="stable")[:top_k])

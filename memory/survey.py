@@ -1,0 +1,130 @@
+"""The one walk over the video: frames on disk, thumbnails, cuts, looks and file facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from admir.perception.changes import differs
+from admir.perception.decode import Facts, Picture, Pixels, Thumb, decode, save_jpeg
+from admir.perception.look import look_at
+from admir.perception.screen_text import Thumbs
+from admir.perception.shots import ShotDetector
+from admir.types import AudioFacts, Frame, Look, Shot
+
+_THUMB_FPS = 12.5
+_MOST_THUMBS = 9_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """A kept frame, whether it differs from the one read before it, and its look."""
+
+    frame: Frame
+    changed: bool
+    look: Look
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VideoFacts:
+    """What the container and the decoder say of the file. See `Facts` of decode."""
+
+    width: int
+    height: int
+    fps: float
+    duration_s: float
+    stated_duration_s: float | None
+    audio: AudioFacts | None
+    broken_at_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """Everything one walk brings. The thumbnails lie beside it, in `thumbs.npz`."""
+
+    facts: VideoFacts
+    samples: tuple[Sample, ...]
+    shots: tuple[Shot, ...]
+
+
+@dataclass(slots=True)
+class _Collector:
+    """Takes thumbs and samples while `decode` walks."""
+
+    folder: Path
+    thumb_step_s: float
+    tell: Callable[[float], None]
+    detector: ShotDetector = field(default_factory=ShotDetector)
+    samples: list[Sample] = field(default_factory=list)
+    thumb_times: list[float] = field(default_factory=list)
+    thumbs: list[Pixels] = field(default_factory=list)
+    last_read: Pixels | None = None
+    before: Pixels | None = None
+    moved: list[float] = field(default_factory=list)
+
+    def add_thumb(self, thumb: Thumb) -> None:
+        self.detector.add(thumb)
+        grey = np.asarray(cv2.cvtColor(thumb.pixels, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
+        if self.before is not None:
+            self.moved.append(float(cv2.absdiff(self.before, grey).mean()) / 255)
+        self.before = grey
+        if not self.thumb_times or thumb.time_s - self.thumb_times[-1] >= self.thumb_step_s:
+            self.thumb_times.append(thumb.time_s)
+            self.thumbs.append(grey)
+
+    def add_sample(self, picture: Picture) -> None:
+        changed = self.last_read is None or differs(self.last_read, picture.pixels)
+        if changed:
+            self.last_read = picture.pixels
+        frame = Frame(time_s=round(picture.time_s, 3), file=f"frames/{len(self.samples):06d}.jpg")
+        save_jpeg(self.folder / frame.file, picture.pixels)
+        motion = 10 * float(np.mean(self.moved)) if self.moved else 0.0
+        self.moved.clear()
+        look = look_at(picture.pixels, motion=min(1.0, motion))
+        self.samples.append(Sample(frame=frame, changed=changed, look=look))
+        self.tell(picture.time_s)
+
+
+def survey(
+    path: Path,
+    folder: Path,
+    *,
+    sample_fps: float,
+    stated_s: float,
+    tell: Callable[[float], None],
+    stop: Callable[[], bool],
+) -> Survey:
+    """Walk the file; write `frames/` and `thumbs.npz` into `folder`. Runs in a thread."""
+    step_s = max(1 / _THUMB_FPS, stated_s / _MOST_THUMBS)
+    collector = _Collector(folder=folder, thumb_step_s=step_s - 1e-6, tell=tell)
+    facts = decode(
+        path, collector.add_thumb, collector.add_sample, sample_fps=sample_fps, stop=stop
+    )
+    np.savez(folder / "thumbs.npz", times_s=collector.thumb_times, pixels=collector.thumbs)
+    return Survey(
+        facts=_plain(facts),
+        samples=tuple(collector.samples),
+        shots=collector.detector.shots(facts.duration_s),
+    )
+
+
+def load_thumbs(folder: Path) -> Thumbs:
+    """The thumbnails a survey left."""
+    with np.load(folder / "thumbs.npz") as stored:
+        return Thumbs(times_s=stored["times_s"], pixels=stored["pixels"])
+
+
+def _plain(facts: Facts) -> VideoFacts:
+    return VideoFacts(
+        width=facts.width,
+        height=facts.height,
+        fps=facts.fps,
+        duration_s=facts.duration_s,
+        stated_duration_s=facts.stated_duration_s,
+        audio=facts.audio,
+        broken_at_s=facts.broken_at_s,
+    )

@@ -1,0 +1,119 @@
+"""What a tool is, and what it works on."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from admir.backends.base import Perceiver
+from admir.memory.index import HybridIndex
+from admir.memory.pixels import nearest_frame
+from admir.perception.decode import Picture, save_jpeg
+from admir.settings import Settings
+from admir.types import Evidence, Memory, ScreenText, Span, Utterance
+
+
+class Arguments(BaseModel):
+    """Base of every tool's arguments. Unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+A = TypeVar("A", bound=Arguments)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What a tool brings: a summary, and evidence that has no ids yet.
+
+    `looked_at` is set by tools that look at a range; the stagnation guard counts it.
+    """
+
+    summary: str
+    evidence: tuple[Evidence, ...] = ()
+    looked_at: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """One ask's view of one memory. `pictures_folder` takes frames that become evidence."""
+
+    memory: Memory
+    index: HybridIndex
+    perceiver: Perceiver
+    settings: Settings
+    pictures_folder: Path | None
+
+    def keep(self, picture: Picture) -> str | None:
+        """Save a newly decoded frame beside the trace; its path."""
+        if self.pictures_folder is None:
+            return None
+        self.pictures_folder.mkdir(parents=True, exist_ok=True)
+        path = self.pictures_folder / f"{picture.time_s:09.3f}.jpg"
+        if not path.exists():
+            save_jpeg(path, picture.pixels)
+        return str(path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool(Generic[A]):
+    """A named action with typed arguments. Its description is the prompt `tool_<name>`."""
+
+    name: str
+    arguments: type[A]
+    run: Callable[[ToolContext, A], Awaitable[ToolResult]]
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of the arguments."""
+        return self.arguments.model_json_schema()
+
+
+def screen_evidence(memory: Memory, line: ScreenText, score: float = 0.0) -> Evidence:
+    """A line of the screen, with the kept frame it was read in."""
+    frame = nearest_frame(memory, line.frame_s)
+    return Evidence(
+        video_id=memory.video.id,
+        kind="screen_text",
+        span=line.span,
+        quote=line.text,
+        frame=_frame_path(memory, frame.file) if frame else None,
+        frame_s=frame.time_s if frame else None,
+        box=line.box,
+        score=round(score, 4),
+    )
+
+
+def speech_evidence(memory: Memory, spoken: Utterance, score: float = 0.0) -> Evidence:
+    """Something said, with the kept frame shown in its middle."""
+    frame = nearest_frame(memory, (spoken.span.start_s + spoken.span.end_s) / 2)
+    return Evidence(
+        video_id=memory.video.id,
+        kind="speech",
+        span=spoken.span,
+        quote=spoken.text,
+        frame=_frame_path(memory, frame.file) if frame else None,
+        frame_s=frame.time_s if frame else None,
+        speaker=spoken.speaker,
+        score=round(score, 4),
+    )
+
+
+def _frame_path(memory: Memory, file: str) -> str:
+    return str(Path(memory.folder) / file)
+
+
+def line_evidence(
+    memory: Memory, blocks: Sequence[ScreenText], spans: Sequence[Span], score: float = 0.0
+) -> list[Evidence]:
+    """Everything shown or said in these spans, in time order."""
+
+    def inside(span: Span) -> bool:
+        return any(span.overlap_s(other) > 0 for other in spans)
+
+    found = [screen_evidence(memory, b, score) for b in blocks if inside(b.span)]
+    found += [speech_evidence(memory, u, score) for u in memory.utterances if inside(u.span)]
+    return sorted(found, key=lambda e: (e.span.start_s, e.kind))

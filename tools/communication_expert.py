@@ -1,0 +1,62 @@
+"""`communication_expert`: 64 frames in sixteen 2x2 grids, read for persuasion (2.3.2, B.4)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from pydantic import Field, model_validator
+
+from admir.backends.base import GridReading
+from admir.memory.pixels import frames_at
+from admir.perception.decode import sample_times
+from admir.perception.grids import EXPERT_FRAMES, make_grids
+from admir.tools.base import Arguments, Tool, ToolContext, ToolResult
+from admir.types import Evidence, Span
+
+
+class CommunicationExpert(Arguments):
+    """Arguments of `communication_expert`."""
+
+    focus: str = Field(min_length=1, max_length=2000, description="what to decode")
+    start_s: float = Field(0.0, ge=0, description="start of the range, seconds")
+    end_s: float | None = Field(None, gt=0, description="end of the range; default the video's")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> CommunicationExpert:
+        if self.end_s is not None and self.end_s <= self.start_s:
+            raise ValueError(f"end_s {self.end_s:g} must be after start_s {self.start_s:g}")
+        return self
+
+
+async def run(context: ToolContext, arguments: CommunicationExpert) -> ToolResult:
+    """Grids over the range alone, with the speech and the clips of that range."""
+    memory = context.memory
+    end_s = memory.video.duration_s if arguments.end_s is None else arguments.end_s
+    span = Span(start_s=arguments.start_s, end_s=end_s).clamp(memory.video.span)
+    times = sample_times(span, EXPERT_FRAMES / max(span.duration_s, 1e-6), EXPERT_FRAMES)
+    pictures = await asyncio.to_thread(frames_at, memory, times)
+    report = await context.perceiver.read_grids(
+        GridReading(
+            focus=arguments.focus,
+            span=span,
+            grids=make_grids(pictures),
+            utterances=tuple(u for u in memory.utterances if u.span.overlap_s(span) > 0),
+            clips=tuple(c for c in memory.clips if c.span.overlap_s(span) > 0),
+            narrative=memory.narrative,
+        )
+    )
+    evidence = tuple(
+        Evidence(
+            video_id=memory.video.id,
+            kind="expert",
+            span=finding.span.clamp(span),
+            quote=finding.text,
+            score=1.0,
+        )
+        for finding in report.findings
+    )
+    count = f"{len(pictures)} frames of {span} in {-(-len(pictures) // 4)} grids."
+    return ToolResult(summary=f"{count}\n{report.text}", evidence=evidence)
+
+
+TOOL = Tool(name="communication_expert", arguments=CommunicationExpert, run=run)

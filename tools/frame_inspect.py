@@ -1,0 +1,84 @@
+"""`frame_inspect`: look at frames again, dense and literal or sparse and semantic (2.3.2)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from pydantic import Field, model_validator
+
+from admir.backends.base import Finding, Inspection
+from admir.memory.pixels import frames_at
+from admir.perception.decode import sample_times
+from admir.tools.base import Arguments, Tool, ToolContext, ToolResult
+from admir.types import Evidence, InspectMode, Span
+
+LITERAL_FPS = 4.0
+MOST_LITERAL_FRAMES = 80
+MOST_KEYFRAMES = 8
+
+
+class FrameInspect(Arguments):
+    """Arguments of `frame_inspect`."""
+
+    question: str = Field(min_length=1, max_length=2000, description="what to look for")
+    start_s: float = Field(ge=0, description="start of the range, seconds")
+    end_s: float = Field(gt=0, description="end of the range, seconds")
+    mode: InspectMode = Field("literal", description="literal: text, counts; semantic: style")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> FrameInspect:
+        if self.end_s <= self.start_s:
+            raise ValueError(f"end_s {self.end_s:g} must be after start_s {self.start_s:g}")
+        return self
+
+
+async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
+    """Decode the range at the mode's density and look. The sampled times stand in the summary."""
+    asked = Span(start_s=arguments.start_s, end_s=arguments.end_s)
+    span = asked.clamp(context.memory.video.span)
+    times = _times(context, span, arguments.mode)
+    pictures = await asyncio.to_thread(frames_at, context.memory, times)
+    if not pictures:
+        raise ValueError("there are no pictures: this memory is of text alone")
+    report = await context.perceiver.inspect(
+        Inspection(
+            question=arguments.question, span=span, mode=arguments.mode, pictures=tuple(pictures)
+        )
+    )
+    at = ", ".join(f"{picture.time_s:.2f}" for picture in pictures)
+    return ToolResult(
+        summary=f"Frames at {at} s.\n{report.text}",
+        evidence=tuple(_evidence(context, finding) for finding in report.findings),
+        looked_at=span,
+    )
+
+
+def _times(context: ToolContext, span: Span, mode: InspectMode) -> list[float]:
+    if mode == "literal":
+        return sample_times(span, LITERAL_FPS, MOST_LITERAL_FRAMES)
+    shots = [shot.span.clamp(span) for shot in context.memory.shots]
+    middles = [(s.start_s + s.end_s) / 2 for s in shots if s.duration_s > 0]
+    return _thinned(middles) or sample_times(span, 1.0, MOST_KEYFRAMES)
+
+
+def _thinned(times: list[float]) -> list[float]:
+    """At most eight, evenly chosen."""
+    if len(times) <= MOST_KEYFRAMES:
+        return times
+    return [times[i * len(times) // MOST_KEYFRAMES] for i in range(MOST_KEYFRAMES)]
+
+
+def _evidence(context: ToolContext, finding: Finding) -> Evidence:
+    return Evidence(
+        video_id=context.memory.video.id,
+        kind="frame",
+        span=finding.span,
+        quote=finding.text,
+        frame=context.keep(finding.picture) if finding.picture else None,
+        frame_s=finding.picture.time_s if finding.picture else None,
+        box=finding.box,
+        score=1.0,
+    )
+
+
+TOOL = Tool(name="frame_inspect", arguments=FrameInspect, run=run)
