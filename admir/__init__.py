@@ -1,9 +1,9 @@
 """AD-MIR answers questions about advertising videos and proves its answers.
 
-    from admir import ask, build_memory, open_memory
+from admir import ask, build_memory, open_memory
 
-    memory = build_memory("ad.mp4")
-    answer = ask(memory, "What price is shown?")
+memory = build_memory("ad.mp4")
+answer = ask(memory, "What price is shown?")
 """
 
 from __future__ import annotations

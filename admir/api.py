@@ -19,7 +19,7 @@ from admir.memory.store import MemoryStore
 from admir.perception.ocr import RapidOcrReader
 from admir.settings import MAX_QUESTION_CHARS, Settings, load_settings
 from admir.tools.base import ToolContext
-from admir.trace import AnswerEvent, Answered, BuildEvent, Built, write_event
+from admir.trace import Answered, AnswerEvent, BuildEvent, Built, write_event
 from admir.types import Answer, Memory
 
 
@@ -92,10 +92,15 @@ async def ask_events(
         return
     with trace.open("w", encoding="utf-8") as stream:
         async for event in agent.events():
-            if isinstance(event, Answered):
-                event = Answered(answer=replace(event.answer, trace=str(trace)))
-            write_event(stream, event)
-            yield event
+            told = _with_trace(event, trace)
+            write_event(stream, told)
+            yield told
+
+
+def _with_trace(event: AnswerEvent, trace: Path) -> AnswerEvent:
+    if not isinstance(event, Answered):
+        return event
+    return Answered(answer=replace(event.answer, trace=str(trace)))
 
 
 def check_question(question: str) -> str:

@@ -48,7 +48,10 @@ class PresetName(StrEnum):
 
 
 Memories = Annotated[
-    Path | None, typer.Option("--memories", help="Folder of memories [default: memories]", envvar="ADMIR_MEMORIES")
+    Path | None,
+    typer.Option(
+        "--memories", help="Folder of memories [default: memories]", envvar="ADMIR_MEMORIES"
+    ),
 ]
 PresetOption = Annotated[
     PresetName | None,
@@ -187,7 +190,7 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except Exception as error:  # noqa: BLE001 - the last resort: no traceback reaches a user
+    except Exception as error:
         if os.environ.get("ADMIR_DEBUG"):
             raise
         what = " ".join(str(error).split()) or "no message"

@@ -59,7 +59,7 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     def work() -> None:
         try:
             box.append(asyncio.run(coroutine))
-        except BaseException as error:  # handed to the caller's thread
+        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
             failure.append(error)
 
     thread = threading.Thread(target=work, name="admir")

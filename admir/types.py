@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Literal
 
 EvidenceKind = Literal["frame", "screen_text", "speech", "caption", "expert"]
@@ -261,16 +262,32 @@ class Memory:
             for index, span in enumerate(clip_spans(end_s, clip_s))
         )
         video = VideoInfo(
-            id=video_id, path="", sha256="", duration_s=end_s, width=0, height=0, fps=0.0,
+            id=video_id,
+            path="",
+            sha256="",
+            duration_s=end_s,
+            width=0,
+            height=0,
+            fps=0.0,
             metadata=dict(metadata or {}),
         )
         origin = Provenance(
-            fingerprint="", admir_version="", built_at="", preset="timeline", embedder="",
-            perceiver="none", speech_source="timeline", text_source="timeline",
+            fingerprint="",
+            admir_version="",
+            built_at="",
+            preset="timeline",
+            embedder="",
+            perceiver="none",
+            speech_source="timeline",
+            text_source="timeline",
         )
         return cls(
-            video=video, clips=clips, narrative=Narrative(summary=""), provenance=origin,
-            screen_text=lines, utterances=words,
+            video=video,
+            clips=clips,
+            narrative=Narrative(summary=""),
+            provenance=origin,
+            screen_text=lines,
+            utterances=words,
         )
 
 
@@ -280,7 +297,7 @@ def clip_spans(duration_s: float, clip_s: float = CLIP_S) -> tuple[Span, ...]:
         return ()
     count = max(1, math.ceil(duration_s / clip_s - 0.2))
     edges = [index * clip_s for index in range(count)] + [duration_s]
-    return tuple(Span(start_s=a, end_s=b) for a, b in zip(edges, edges[1:], strict=False))
+    return tuple(Span(start_s=a, end_s=b) for a, b in pairwise(edges))
 
 
 def text_clip(

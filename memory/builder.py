@@ -12,7 +12,7 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ from admir.memory.journal import Journal
 from admir.memory.store import MemoryStore
 from admir.memory.survey import Survey, load_thumbs, survey
 from admir.perception.decode import load_image, open_container
-from admir.perception.embed import Embedder
+from admir.perception.embed import Embedder, Vectors
 from admir.perception.look import merge_looks
 from admir.perception.ocr import TextLine, TextReader
 from admir.perception.screen_text import Reading, follow_lines
@@ -146,7 +146,7 @@ class _Build:
         )
         return await self._timed("store", asyncio.to_thread(self._publish, folder, memory, vectors))
 
-    def _publish(self, folder: Path, memory: Memory, vectors: Any) -> Memory:
+    def _publish(self, folder: Path, memory: Memory, vectors: Vectors) -> Memory:
         for scratch in ("journal.jsonl", "thumbs.npz"):
             (folder / scratch).unlink(missing_ok=True)
         return self.tools.store.publish(folder, memory, vectors)
@@ -307,7 +307,7 @@ class _Build:
             warnings=tuple(_warnings(seen, speech)),
         )
 
-    async def _timed(self, stage: str, work: Any) -> Any:
+    async def _timed(self, stage: str, work: Awaitable[T]) -> T:
         self._progress(stage, 0, 0)
         started = time.monotonic()
         try:

@@ -71,7 +71,7 @@ class HybridIndex:
         gain = np.asarray(self._bm25.get_scores(known)) - weight * self._bm25.delta
         scaled = np.clip(gain / (weight * (self._bm25.k1 + 1)), 0.0, 1.0)
         runs = np.array([_longest_run(terms, clip) for clip in self._terms]) / len(terms)
-        return np.minimum(1.0, scaled + _PHRASE_WEIGHT * runs)
+        return np.asarray(np.minimum(1.0, scaled + _PHRASE_WEIGHT * runs))
 
 
 def open_index(memory: Memory, vectors: Vectors, embedder: Embedder, beta: float) -> HybridIndex:

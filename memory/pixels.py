@@ -28,7 +28,11 @@ def frames_at(memory: Memory, times_s: Sequence[float]) -> list[Picture]:
 def source_is_there(memory: Memory) -> bool:
     """Whether the video file still stands where it was, in its size."""
     path = Path(memory.video.path)
-    return bool(memory.video.path) and path.is_file() and path.stat().st_size == memory.video.file_bytes
+    return (
+        bool(memory.video.path)
+        and path.is_file()
+        and path.stat().st_size == memory.video.file_bytes
+    )
 
 
 def _kept(memory: Memory, times_s: Sequence[float]) -> list[Picture]:

@@ -132,17 +132,19 @@ class MemoryStore:
         """Write the memory into its finished folder and make it the current build."""
         folder = self._folder(memory.video.id)
         np.save(partial / "vectors.npy", vectors)
-        (partial / "memory.json").write_bytes(_ADAPTER.dump_json(memory, indent=1, exclude={"folder"}))
+        (partial / "memory.json").write_bytes(
+            _ADAPTER.dump_json(memory, indent=1, exclude={"folder"})
+        )
         for path in partial.rglob("*"):
             _sync(path)
         number = 1 + max((int(p.name) for p in _numbered(folder)), default=0)
         final = folder / "builds" / str(number)
-        os.replace(partial, final)
+        partial.replace(final)
         _sync(final.parent)
         fresh = folder / "current.new"
         fresh.write_text(f"{number}\n", encoding="utf-8")
         _sync(fresh)
-        os.replace(fresh, folder / "current")
+        fresh.replace(folder / "current")
         _sync(folder)
         for old in sorted(_numbered(folder), key=lambda p: int(p.name))[:-_BUILDS_KEPT]:
             shutil.rmtree(old, ignore_errors=True)

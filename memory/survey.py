@@ -9,7 +9,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from admir.perception.changes import differs
+from admir.perception.changes import differs, signature
 from admir.perception.decode import Facts, Picture, Pixels, Thumb, decode, save_jpeg
 from admir.perception.look import look_at
 from admir.perception.screen_text import Thumbs
@@ -77,9 +77,10 @@ class _Collector:
             self.thumbs.append(grey)
 
     def add_sample(self, picture: Picture) -> None:
-        changed = self.last_read is None or differs(self.last_read, picture.pixels)
+        sign = signature(picture.pixels)
+        changed = self.last_read is None or differs(self.last_read, sign)
         if changed:
-            self.last_read = picture.pixels
+            self.last_read = sign
         frame = Frame(time_s=round(picture.time_s, 3), file=f"frames/{len(self.samples):06d}.jpg")
         save_jpeg(self.folder / frame.file, picture.pixels)
         motion = 10 * float(np.mean(self.moved)) if self.moved else 0.0

@@ -52,4 +52,6 @@ def load_prompt(name: str) -> Prompt:
 def prompt_names() -> tuple[str, ...]:
     """Every prompt there is."""
     folder = files("admir.prompts")
-    return tuple(sorted(p.name.removesuffix(".md") for p in folder.iterdir() if p.name.endswith(".md")))
+    return tuple(
+        sorted(p.name.removesuffix(".md") for p in folder.iterdir() if p.name.endswith(".md"))
+    )

@@ -1,10 +1,10 @@
 """The controller as a LangGraph graph (paper Algorithm 1).
 
-    orient -> reason -> act ----+
-                ^  +- finish    |
-                |      v        |
-            backtrack <- verify | -> refine -> END
-                ^---------------+      budget spent: refine the best draft, ungrounded
+orient -> reason -> act ----+
+            ^  +- finish    |
+            |      v        |
+        backtrack <- verify | -> refine -> END
+            ^---------------+      budget spent: refine the best draft, ungrounded
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from admir.settings import Settings
 from admir.tools.base import ToolContext, ToolResult
 from admir.tools.finish import Finish
 from admir.tools.registry import ToolError, carry_out, parse
-from admir.trace import AnswerEvent, Answered, Backtracked, Oriented, StepTaken
+from admir.trace import Answered, AnswerEvent, Backtracked, Oriented, StepTaken
 from admir.types import (
     Action,
     Answer,
@@ -268,7 +268,8 @@ class Agent:
     async def _backtrack(self, state: State, writer: StreamWriter) -> dict[str, Any]:
         """Forced backtrack (2.3.1): the negative constraint, and the weak branch taken away."""
         draft, verdict = state["draft"], state["verdict"]
-        assert draft is not None and verdict is not None
+        assert draft is not None
+        assert verdict is not None
         cited = [e for e in state["ledger"] if e.id in draft.evidence_ids]
         ranges = tuple(dict.fromkeys(e.span for e in cited))
         prompt = load_prompt("weak_evidence")
@@ -295,7 +296,10 @@ class Agent:
         """The final wording; where the budget is spent, of the best draft, ungrounded."""
         verdict, draft = state["verdict"], state["draft"]
         if verdict is None or draft is None or not verdict.accepted:
-            draft, verdict = state["best"] or (Finish(answer=NO_ANSWER), None)
+            draft, verdict = state["best"] or (
+                Finish(answer=NO_ANSWER, evidence_ids=(), absent=False),
+                None,
+            )
         ids = {i for claim in verdict.claims for i in claim.evidence} if verdict else set()
         cited = tuple(e for e in state["ledger"] if e.id in ids)
         refined = await self.mind.reasoner.refine(self.question, draft.answer, cited)
@@ -328,7 +332,9 @@ class Agent:
 
     def _why(self, state: State, verdict: Verdict | None) -> str:
         """Why the answer is not grounded, and what this memory cannot know."""
-        spent = len(state["steps"]) >= self.settings.max_steps and not (verdict and verdict.accepted)
+        spent = len(state["steps"]) >= self.settings.max_steps and not (
+            verdict and verdict.accepted
+        )
         parts = [f"{self.settings.max_steps} steps are spent" if spent else ""]
         parts.append(verdict.reason if verdict else "no draft was handed in")
         parts += self.memory.provenance.warnings

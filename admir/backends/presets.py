@@ -22,5 +22,5 @@ def open_mind(settings: Settings, reader: TextReader) -> Mind:
 
 
 def open_embedder(settings: Settings) -> Embedder:
-    """phi of eq. 2 for the preset."""
+    """Phi of eq. 2 for the preset."""
     return HashingEmbedder()

@@ -14,6 +14,7 @@ from pathlib import Path
 import av
 import cv2
 import numpy as np
+from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 
 from admir.errors import VideoNotFound, VideoUnreadable
@@ -123,17 +124,18 @@ def decode(
         video.thread_type = "AUTO"
         facts = Facts(stated_duration_s=_stated_duration(container))
         sound = _Loudness()
+        small, full = _Scaler(), _Scaler()
         next_sample_s, last = 0.0, None
         for frame in _frames(container, video, sound, facts):
             time_s, last = facts.duration_s, frame
-            on_thumb(Thumb(time_s=time_s, pixels=_scaled(frame, THUMB_WIDTH / frame.width)))
+            on_thumb(Thumb(time_s=time_s, pixels=small.pixels(frame, THUMB_WIDTH / frame.width)))
             if time_s >= next_sample_s - 1e-6:
-                on_sample(Picture(time_s=time_s, pixels=_bgr(frame)))
+                on_sample(Picture(time_s=time_s, pixels=full.pixels(frame, _fit(frame))))
                 next_sample_s = (int(time_s * sample_fps + 1e-6) + 1) / sample_fps
             if stop():
                 break
         if last is not None and next_sample_s - facts.duration_s < _CLOSING_SHARE / sample_fps:
-            on_sample(Picture(time_s=facts.duration_s, pixels=_bgr(last)))
+            on_sample(Picture(time_s=facts.duration_s, pixels=full.pixels(last, _fit(last))))
         _finish(facts, video, path)
         if container.streams.audio:
             facts.audio = sound.facts(container.streams.audio[0])
@@ -193,16 +195,23 @@ def _size(frame: av.VideoFrame) -> tuple[int, int]:
     return (frame.width, frame.height) if turned else (frame.height, frame.width)
 
 
-def _scaled(frame: av.VideoFrame, scale: float) -> Pixels:
-    """BGR pixels at a scale, turned as the file's rotation mark says."""
-    size = _even(frame.width * scale), _even(frame.height * scale)
-    pixels = frame.reformat(*size, format="bgr24", interpolation="AREA").to_ndarray()
-    quarter_turns = int(getattr(frame, "rotation", 0)) // 90
-    return np.ascontiguousarray(np.rot90(pixels, quarter_turns)) if quarter_turns else pixels
+class _Scaler:
+    """Frames as BGR pixels at one scale. Its swscale context is made once: that is the cost."""
+
+    def __init__(self) -> None:
+        self._reformatter = VideoReformatter()
+
+    def pixels(self, frame: av.VideoFrame, scale: float) -> Pixels:
+        """The frame at `scale`, turned as the file's rotation mark says."""
+        size = _even(frame.width * scale), _even(frame.height * scale)
+        scaled = self._reformatter.reformat(frame, *size, "bgr24", interpolation="AREA")
+        pixels = np.asarray(scaled.to_ndarray(), dtype=np.uint8)
+        quarter_turns = int(getattr(frame, "rotation", 0)) // 90
+        return np.ascontiguousarray(np.rot90(pixels, quarter_turns)) if quarter_turns else pixels
 
 
-def _bgr(frame: av.VideoFrame) -> Pixels:
-    return _scaled(frame, min(1.0, MAX_SIDE / max(frame.width, frame.height)))
+def _fit(frame: av.VideoFrame) -> float:
+    return min(1.0, MAX_SIDE / max(frame.width, frame.height))
 
 
 def pictures(path: Path, times_s: list[float]) -> list[Picture]:
@@ -240,16 +249,20 @@ def _grab(
     """Seek once, then decode on until the last of `times`."""
     base = float(video.time_base or 1)
     container.seek(max(0, int((start + times[0]) / base)), stream=video)
-    wanted, found = list(times), []
+    wanted, found, scaler = list(times), [], _Scaler()
     held: av.VideoFrame | None = None
     for frame in container.decode(video):
         now = (frame.time or 0.0) - start
         while wanted and held is not None and now > wanted[0] + 1e-3:
-            found.append(Picture(time_s=wanted.pop(0), pixels=_bgr(held)))
+            found.append(_picture(wanted.pop(0), held, scaler))
         held = frame
         if not wanted:
             return found
-    return found + [Picture(time_s=t, pixels=_bgr(held)) for t in wanted if held is not None]
+    return found + [_picture(time_s, held, scaler) for time_s in wanted if held is not None]
+
+
+def _picture(time_s: float, frame: av.VideoFrame, scaler: _Scaler) -> Picture:
+    return Picture(time_s=time_s, pixels=scaler.pixels(frame, _fit(frame)))
 
 
 def sample_times(span: Span, fps: float, most: int) -> list[float]:

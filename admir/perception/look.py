@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any, Literal
 
 import cv2
 import numpy as np
@@ -13,8 +14,15 @@ from admir.perception.decode import Pixels
 from admir.types import Look
 
 _HUES = (
-    (8, "red"), (21, "orange"), (34, "yellow"), (85, "green"), (97, "teal"),
-    (128, "blue"), (148, "purple"), (170, "pink"), (180, "red"),
+    (8, "red"),
+    (21, "orange"),
+    (34, "yellow"),
+    (85, "green"),
+    (97, "teal"),
+    (128, "blue"),
+    (148, "purple"),
+    (170, "pink"),
+    (180, "red"),
 )
 _NAMES = np.array([name for _, name in _HUES])
 _EDGES = np.array([edge for edge, _ in _HUES])
@@ -36,7 +44,7 @@ def look_at(pixels: Pixels, motion: float = 0.0) -> Look:
     )
 
 
-def _names(hsv: NDArray[np.uint8]) -> NDArray[np.str_]:
+def _names(hsv: NDArray[Any]) -> NDArray[np.str_]:
     """A colour name for each pixel."""
     hue, saturation, value = hsv[:, 0], hsv[:, 1], hsv[:, 2]
     names = _NAMES[np.searchsorted(_EDGES, hue, side="right").clip(max=len(_NAMES) - 1)]
@@ -48,14 +56,14 @@ def _names(hsv: NDArray[np.uint8]) -> NDArray[np.str_]:
     names[grey] = "grey"
     names[grey & (value > 200)] = "white"
     names[value < 45] = "black"
-    return names
+    return np.asarray(names)
 
 
-def _light(mean_value: float) -> str:
+def _light(mean_value: float) -> Literal["dark", "dim", "bright"]:
     return "dark" if mean_value < 70 else "dim" if mean_value < 120 else "bright"
 
 
-def _warmth(bgr: Pixels) -> str:
+def _warmth(bgr: NDArray[Any]) -> Literal["warm", "cool", "neutral"]:
     blue, red = float(bgr[..., 0].mean()), float(bgr[..., 2].mean())
     return "warm" if red - blue > 18 else "cool" if blue - red > 12 else "neutral"
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from admir.perception.decode import Pixels
-from admir.perception.spacing import restore_spaces
 from admir.types import Box
 
 DETECT_SIDE = 960
@@ -120,7 +119,7 @@ def _line(text: str, score: float, quad: _Quad, pixels: Pixels, vertical: bool) 
     right, bottom = quad.max(axis=0) / (width, height)
     box = tuple(round(min(1.0, max(0.0, float(v))), 4) for v in (left, top, right, bottom))
     return TextLine(
-        text=restore_spaces(text.strip(_EDGE_NOISE)),
+        text=text.strip(_EDGE_NOISE),
         box=(box[0], box[1], box[2], box[3]),
         confidence=round(score, 3),
         vertical=vertical and len(text.strip()) > 1,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rapidfuzz.fuzz import ratio
 
 from admir.perception.ocr import TextLine
+from admir.perception.spacing import restore_spaces
 from admir.text import squash
 from admir.types import Box, ScreenText, Span
 
@@ -158,7 +159,7 @@ def _screen_text(track: _Track, clock: _Clock) -> ScreenText:
     start = clock.start_s(track.first, track.seen[0][1].box)
     return ScreenText(
         span=Span(start_s=start, end_s=max(start, clock.end_s(track.last, track.seen[-1][1].box))),
-        text=text,
+        text=restore_spaces(text),
         box=best.box,
         confidence=best.confidence,
         frame_s=clock.times[index],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from scenedetect import FrameTimecode
 from scenedetect.detectors import AdaptiveDetector
@@ -48,5 +49,5 @@ def shots_from_cuts(cuts_s: Sequence[float], duration_s: float) -> tuple[Shot, .
     edges = [0.0, *(cut for cut in cuts_s if 0 < cut < duration_s), duration_s]
     return tuple(
         Shot(index=index, span=Span(start_s=a, end_s=b))
-        for index, (a, b) in enumerate(zip(edges, edges[1:], strict=False))
+        for index, (a, b) in enumerate(pairwise(edges))
     )

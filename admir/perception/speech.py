@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import av
 
@@ -66,7 +67,10 @@ def _read_sidecar(path: Path) -> Transcript:
 
 
 def _decode_text(data: bytes) -> str:
-    for encoding in ("utf-8-sig", "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "gb18030"):
+    for encoding in (
+        "utf-8-sig",
+        "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "gb18030",
+    ):
         try:
             return data.decode(encoding)
         except UnicodeDecodeError:
@@ -118,7 +122,7 @@ def _embedded(video: Path) -> Iterator[Utterance]:
         return
 
 
-def _packet_lines(packet: av.Packet) -> Iterator[Utterance]:
+def _packet_lines(packet: Any) -> Iterator[Utterance]:
     base = float(packet.time_base)
     start, end = packet.pts * base, (packet.pts + packet.duration) * base
     for subtitle in packet.decode():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -12,7 +13,15 @@ from rich.text import Text
 from admir.trace import BuildProgress
 
 _STAGES = (
-    "hash", "decode", "read text", "speech", "caption", "merge", "narrate", "embed", "store",
+    "hash",
+    "decode",
+    "read text",
+    "speech",
+    "caption",
+    "merge",
+    "narrate",
+    "embed",
+    "store",
 )
 _WEIGHTS = {"decode": 12, "read text": 75, "caption": 5}
 _TOTAL = sum(_WEIGHTS.get(stage, 1) for stage in _STAGES)
@@ -34,7 +43,7 @@ class BuildBar:
         )
         self._task: TaskID = self._bar.add_task(Text(title).plain, total=_TOTAL, stage="")
 
-    def __enter__(self) -> BuildBar:
+    def __enter__(self) -> Self:
         self._bar.start()
         return self
 

@@ -120,13 +120,17 @@ def _facts(memory: Memory) -> Text:
         else "none"
     )
     lines = [
-        f"{video.duration_s:.1f} s, {video.width}x{video.height}, {video.fps:.2f} frames/s, "
-        f"{len(memory.shots)} shots, sound: {sound}",
+        (
+            f"{video.duration_s:.1f} s, {video.width}x{video.height}, {video.fps:.2f} frames/s, "
+            f"{len(memory.shots)} shots, sound: {sound}"
+        ),
         f"file: {video.path}",
         f"speech: {origin.speech_source}",
         f"text: {origin.text_source}, {origin.frames_read} of {origin.frames_sampled} frames read",
-        f"preset {origin.preset}, built {origin.built_at} in {origin.seconds:.1f} s, "
-        f"embedder {origin.embedder}",
+        (
+            f"preset {origin.preset}, built {origin.built_at} in {origin.seconds:.1f} s, "
+            f"embedder {origin.embedder}"
+        ),
     ]
     if video.metadata:
         lines.append(", ".join(f"{key}: {value}" for key, value in video.metadata.items()))

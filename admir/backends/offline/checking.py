@@ -14,7 +14,7 @@ from rapidfuzz.fuzz import ratio
 
 from admir.backends.base import Check
 from admir.backends.offline.demands import meets, unmet_by
-from admir.backends.offline.drafting import Draft, drafts, material, ranked_names
+from admir.backends.offline.drafting import drafts, material, ranked_names
 from admir.backends.offline.extract import EXTRACTORS, Value
 from admir.backends.offline.lexicon import word_list
 from admir.backends.offline.looking import misread
@@ -23,7 +23,7 @@ from admir.backends.offline.question import Query, understand
 from admir.backends.offline.relevance import channel_of, has_term
 from admir.perception.ocr import TextReader
 from admir.text import contains, squash, tokenize, words
-from admir.types import Claim, Evidence
+from admir.types import Claim, ClaimStatus, Evidence
 
 TIME_TOLERANCE_S = 1.0
 _STRONG_NAME = 0.6
@@ -79,7 +79,7 @@ def _decide(query: Query, claim: Claim, check: Check, reader: TextReader) -> Cla
     )
     fault = next(_faults(case), None) or _look(case, check, reader)
     if fault is not None:
-        status = "contradicted" if fault.contradicts else "unverified"
+        status: ClaimStatus = "contradicted" if fault.contradicts else "unverified"
         return replace(claim, status=status, reason=fault.reason)
     held_by = ", ".join(e.id for e in case.cited)
     return replace(claim, status="verified", reason=f"{held_by} says so")

@@ -58,9 +58,7 @@ def material(query: Query, evidence: Sequence[Evidence], duration_s: float) -> M
     usable = [e for e in evidence if channel_of(e) is not None]
     inside = [e for e in usable if window is None or e.span.overlap_s(window) > 0.2]
     by_start = tuple(sorted(inside, key=lambda e: (e.span.start_s, e.id)))
-    return Material(
-        query=query, lines=by_start, everything=tuple(evidence), duration_s=duration_s
-    )
+    return Material(query=query, lines=by_start, everything=tuple(evidence), duration_s=duration_s)
 
 
 def drafts(query: Query, evidence: Sequence[Evidence], duration_s: float) -> list[Draft]:
@@ -96,13 +94,16 @@ def _typed(given: Material) -> list[Draft]:
 
 
 def _value_draft(given: Material, line: Evidence, value: Value) -> Draft:
-    query, text, lines = given.query, value.text, (line,)
+    query, text = given.query, value.text
+    lines: tuple[Evidence, ...] = (line,)
     score = _preference(query, line)
     if query.kind.value == "price":
         wanted = "old" if query.asks_old else "now"
         score += 0.5 if value.role == wanted else 0.2 if value.role == "plain" else 0.0
     if query.kind.value == "date":
-        score += 0.5 * bool(re.search(r"\b(until|till|ends?|by|before|valid)\b|止", fold(line.quote)))
+        score += 0.5 * bool(
+            re.search(r"\b(until|till|ends?|by|before|valid)\b|止", fold(line.quote))
+        )
         score += 0.3 * any(c.isdigit() for c in value.text)
     if query.kind.value in ("offer", "call_to_action"):
         text, lines = _with_neighbours(given, line, value)
@@ -110,7 +111,9 @@ def _value_draft(given: Material, line: Evidence, value: Value) -> Draft:
     return Draft(text=text, key=value.key, evidence=lines, score=score)
 
 
-def _with_neighbours(given: Material, line: Evidence, value: Value) -> tuple[str, tuple[Evidence, ...]]:
+def _with_neighbours(
+    given: Material, line: Evidence, value: Value
+) -> tuple[str, tuple[Evidence, ...]]:
     """An offer with the date beside it, a call to action with the address beside it."""
     wanted = urls if given.query.kind.value == "call_to_action" else dates
     text = line.quote if len(words(line.quote)) <= 12 else value.text
@@ -146,7 +149,9 @@ def _quotes(given: Material) -> list[Draft]:
     if not fitting:
         return []
     if not query.terms - {t for s in speakers for t in words(s)} and not query.quoted:
-        return [_joined([e for _, e in fitting if _in_channel(query, e)] or [e for _, e in fitting])]
+        return [
+            _joined([e for _, e in fitting if _in_channel(query, e)] or [e for _, e in fitting])
+        ]
     return [
         Draft(text=e.quote, key=squash(e.quote), evidence=(e,), score=score + _preference(query, e))
         for score, e in fitting
@@ -200,9 +205,7 @@ def _name_draft(given: Material, entries: Sequence[RankedName]) -> Draft:
     names = [entry.name for entry in entries]
     text = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     total = sum(entry.score for entry in entries)
-    return Draft(
-        text=text, key=squash(text), evidence=tuple(dict.fromkeys(cited)), score=total
-    )
+    return Draft(text=text, key=squash(text), evidence=tuple(dict.fromkeys(cited)), score=total)
 
 
 def _slogan(given: Material) -> list[Draft]:
@@ -266,7 +269,10 @@ def _height(line: Evidence) -> float:
     return min(line.box[3] - line.box[1], line.box[2] - line.box[0])
 
 
-_EITHER = re.compile(r"(?:first|earlier|later|last)[,:]? (.+?) or (.+?)\?*$|(?:is|does|do) (.+?) (?:shown|appears?|come|said|mentioned) before (.+?)\?*$")
+_EITHER = re.compile(
+    r"(?:first|earlier|later|last)[,:]? (.+?) or (.+?)\?*$|"
+    r"(?:is|does|do) (.+?) (?:shown|appears?|come|said|mentioned) before (.+?)\?*$"
+)
 _NEXT_TO = re.compile(r"\b(before|after|follows) (.+?)\?*$")
 
 
@@ -299,7 +305,7 @@ def _earlier_of_two(given: Material, parts: Sequence[str]) -> list[Draft]:
     late = bool(re.search(r"\b(later|last)\b", given.query.text))
     (name, line), (_, other) = (known[-1], known[0]) if late else (known[0], known[-1])
     word = "later" if late else "first"
-    text = f"{name.strip(' ,')} {word}, at {line.span.start_s:.1f} s (\"{line.quote}\")"
+    text = f'{name.strip(" ,")} {word}, at {line.span.start_s:.1f} s ("{line.quote}")'
     return [Draft(text=text, key=squash(text), evidence=(line, other), score=1.0)]
 
 
@@ -349,9 +355,7 @@ def _as_times(given: Material, found: Sequence[Draft]) -> list[Draft]:
     lines = {line.id: line for draft in good for line in draft.evidence}
     late = query.aspect == "end_time" or bool(re.search(r"\blast\b", query.text))
     ordered = sorted(lines.values(), key=lambda e: e.span.start_s, reverse=late)
-    return [
-        _time_draft(query, line, best / (1 + rank)) for rank, line in enumerate(ordered)
-    ]
+    return [_time_draft(query, line, best / (1 + rank)) for rank, line in enumerate(ordered)]
 
 
 def _time_draft(query: Query, line: Evidence, score: float) -> Draft:
@@ -372,4 +376,3 @@ _DRAFTERS: dict[str, Callable[[Material], list[Draft]]] = {
     "order": _order,
     "reading": _readings,
 }
-

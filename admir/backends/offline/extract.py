@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,23 +22,31 @@ class Value:
     role: Role = "plain"
 
 
+def _either(words_: Iterable[str]) -> str:
+    """A pattern for any of the words, longest first."""
+    return "|".join(sorted(words_, key=len, reverse=True))
+
+
 _SIGNED = re.compile(
-    r"[$€£¥￥₹]\s?\d+(?:[.,]\d+)*|\b\d+(?:[.,]\d+)*\s?(?:[€£¥￥₹]|\$(?!\d)|元|块钱?|円)", re.IGNORECASE
-)
-_MONEY_WORDS = re.compile(
-    r"\b((?:{n})(?:[ -](?:{n}|and))*|\d+(?:[.,]\d+)*)[ -]?({c})\b".format(
-        n="|".join(sorted(NUMBER_WORDS, key=len, reverse=True)),
-        c="|".join(sorted(word_list("currency_words") - {"元", "块", "块钱"}, key=len, reverse=True)),
-    ),
+    r"[$€£¥￥₹]\s?\d+(?:[.,]\d+)*|\b\d+(?:[.,]\d+)*\s?(?:[€£¥￥₹]|\$(?!\d)|元|块钱?|円)",
     re.IGNORECASE,
 )
-_PERCENT = re.compile(r"\d+(?:[.,]\d+)?\s?(?:%|percent\b|per cent\b)|\d(?:\.\d)?\s?折", re.IGNORECASE)
+_NUMBER = _either(NUMBER_WORDS)
+_CURRENCY = _either(word for word in word_list("currency_words") if word.isascii())
+_MONEY_WORDS = re.compile(
+    rf"\b((?:{_NUMBER})(?:[ -](?:{_NUMBER}|and))*|\d+(?:[.,]\d+)*)[ -]?({_CURRENCY})\b",
+    re.IGNORECASE,
+)
+_PERCENT = re.compile(
+    r"\d+(?:[.,]\d+)?\s?(?:%|percent\b|per cent\b)|\d(?:\.\d)?\s?折", re.IGNORECASE
+)
 _DEAL = re.compile(
     r"\bbuy (?:one|two|\d)\W+get (?:one|two|\d)\b(?: free)?|\b\d for \d\b|\bhalf[ -]price\b|"
-    r"\bsave [$€£]?\d+\S*|\bfree (?:shipping|delivery|trial|gift|returns)\b|买\S赠\S|满\d+减\d+|包邮",
+    r"\bsave [$€£]?\d+\S*|\bfree (?:shipping|delivery|trial|gift|returns)\b|"
+    r"买\S赠\S|满\d+减\d+|包邮",
     re.IGNORECASE,
 )
-_MONTH = "|".join(sorted(word_list("months"), key=len, reverse=True))
+_MONTH = _either(word_list("months"))
 _DATE = re.compile(
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? ?(?:{_MONTH})\b\.?(?:,? ?\d{{4}})?|"
     rf"\b(?:{_MONTH})\.? ?\d{{1,2}}(?:st|nd|rd|th)?\b(?:,? ?\d{{4}})?|"
@@ -47,11 +56,16 @@ _DATE = re.compile(
 )
 _URL = re.compile(
     r"(?:https?://)?(?:www\s?\.\s?)?(?:[a-z0-9][a-z0-9-]*\.)+"
-    r"(?:com|net|org|example|io|co|uk|de|fr|cn|eu|us|tv|shop|store|app|info|biz|ai|me|ca|au|jp|in)\b(?:/[\w./%-]*)?",
+    r"(?:com|net|org|example|io|co|uk|de|fr|cn|eu|us|tv|shop|store|app|info|biz|ai|me|ca|au|jp|in)"
+    r"\b(?:/[\w./%-]*)?",
     re.IGNORECASE,
 )
-_PHONE = re.compile(r"(?<![\d.$])\+?(?:\d[\s().-]?){6,13}\d(?![\d%])|\b(?:call|dial|tel\.?|phone)\s+(\+?\d[\d\s-]{4,})",
-                    re.IGNORECASE)
+_PHONE = re.compile(
+    r"(?<![\d.$])\+?(?:\d[\s().-]?){6,13}\d(?![\d%])|"
+    r"\b(?:call|dial|tel\.?|phone)\s+(\+?\d[\d\s-]{4,})",
+    re.IGNORECASE,
+)
+
 
 def prices(text: str) -> list[Value]:
     """Amounts of money, written with a sign or said in words, with their role in the line."""
@@ -112,7 +126,11 @@ def calls_to_action(text: str) -> list[Value]:
     """The line itself when one of its clauses opens by asking the viewer to act."""
     for clause in re.split(r"[.!?;,:]\s+|\n", fold(text)):
         parts = words(clause)
-        opener = parts[1] if len(parts) > 1 and parts[0] in ("please", "just", "so") else (parts or ("",))[0]
+        opener = (
+            parts[1]
+            if len(parts) > 1 and parts[0] in ("please", "just", "so")
+            else (parts or ("",))[0]
+        )
         asks = word_list("call_to_action")
         if opener in asks or any(w in clause for w in asks if not w.isascii()):
             return [Value(text=text.strip(), key=squash(text))]

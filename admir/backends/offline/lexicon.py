@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-
+from itertools import islice
 
 from admir.text import fold
 
@@ -68,4 +68,4 @@ def common_words() -> frozenset[str]:
     """The most frequent English words: a line made of them alone is hardly a brand."""
     path = files("symspellpy") / "frequency_dictionary_en_82_765.txt"
     with path.open(encoding="utf-8") as lines:
-        return frozenset(line.split()[0] for line, _ in zip(lines, range(_COMMON_COUNT)))
+        return frozenset(line.split()[0] for line in islice(lines, _COMMON_COUNT))

@@ -34,22 +34,31 @@ class Line:
 
 @dataclass(slots=True)
 class RankedName:
-    """A candidate, its score, and the lines that hold it, best first."""
+    """A candidate, its score, how it is spelt (misreadings too), and the lines that hold it."""
 
-    name: str
     key: str
     score: float = 0.0
+    spellings: dict[str, float] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The spelling with most weight behind it."""
+        return max(self.spellings, key=lambda s: (self.spellings[s], len(s)))
 
 
 def names_in(text: str) -> list[tuple[str, float]]:
-    """Candidate names of one line with a weight: the whole line when short, else name-like words."""
+    """Candidate names of a line with a weight: the whole line if short, else name-like words."""
     if urls(text) or prices(text) or percents(text) or dates(text) or phones(text):
         return []
     found = _WORD.findall(text)
     if not found or not any(_capital(word) for word in found):
         return []
-    if len(found) <= _MOST_WORDS and all(_capital(word) for word in found) and text[-1] not in ".?!":
+    if (
+        len(found) <= _MOST_WORDS
+        and all(_capital(word) for word in found)
+        and text[-1] not in ".?!"
+    ):
         return _whole_line(found)
     shouting = all(word.isupper() for word in found if word.isalpha())
     return [] if shouting else _inner_names(found)
@@ -108,7 +117,7 @@ def _line_weight(line: Line, duration_s: float) -> float:
 def _add(table: dict[str, RankedName], name: str, score: float, line: Line) -> None:
     key = squash(name)
     known = table.get(key) or _misread(table, key)
-    entry = known or table.setdefault(key, RankedName(name=name, key=key))
+    entry = known or table.setdefault(key, RankedName(key=key))
     if all(word in common_words() or word in word_list("stop") for word in fold(name).split()):
         score *= 0.5
     if set(fold(line.text).split()) & word_list("legal"):
@@ -117,8 +126,7 @@ def _add(table: dict[str, RankedName], name: str, score: float, line: Line) -> N
         score *= 0.3
     entry.score += score
     entry.lines.append(line)
-    if entry.name.isupper() and not name.isupper() and " " not in name:
-        entry.name = name
+    entry.spellings[name] = entry.spellings.get(name, 0.0) + score
 
 
 def _misread(table: dict[str, RankedName], key: str) -> RankedName | None:
@@ -153,4 +161,6 @@ def same_name(a: str, b: str) -> bool:
     x, y = squash(a), squash(b)
     if not x or not y:
         return False
-    return x == y or (min(len(x), len(y)) >= 4 and (partial_ratio(x, y) == 100 or ratio(x, y) >= 86))
+    return x == y or (
+        min(len(x), len(y)) >= 4 and (partial_ratio(x, y) == 100 or ratio(x, y) >= 86)
+    )

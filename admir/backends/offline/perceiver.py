@@ -10,7 +10,7 @@ from admir.backends.base import Caption, ClipView, Finding, GridReading, Inspect
 from admir.backends.offline.extract import calls_to_action, percents, prices, urls
 from admir.backends.offline.lexicon import devices
 from admir.backends.offline.names import Line, names_in, rank_names, same_name
-from admir.perception.changes import differs
+from admir.perception.changes import differs, signature
 from admir.perception.decode import Picture
 from admir.perception.look import look_at
 from admir.perception.ocr import TextLine, TextReader
@@ -41,7 +41,9 @@ class OfflinePerceiver:
     async def merge_subjects(self, partial: Sequence[Sequence[Subject]]) -> tuple[Subject, ...]:
         """See `Perceiver`: subjects of one name are one."""
         merged: list[Subject] = []
-        for subject in sorted((s for group in partial for s in group), key=lambda s: s.first_seen_s):
+        for subject in sorted(
+            (s for group in partial for s in group), key=lambda s: s.first_seen_s
+        ):
             known = next((i for i, m in enumerate(merged) if same_name(m.name, subject.name)), None)
             if known is None:
                 merged.append(subject)
@@ -78,7 +80,12 @@ class OfflinePerceiver:
 
     def _readings(self, pictures: Sequence[Picture]) -> Iterator[Reading]:
         """OCR of the frames that differ from the one before; the others repeat its lines."""
-        changed = [a for a, b in zip(pictures, (None, *pictures), strict=False) if _is_new(a, b)]
+        signs = [signature(picture.pixels) for picture in pictures]
+        changed = [
+            picture
+            for picture, sign, before in zip(pictures, signs, (None, *signs), strict=False)
+            if before is None or differs(before, sign)
+        ]
         with ThreadPoolExecutor(_READERS, "admir-inspect") as pool:
             read = pool.map(lambda picture: self._reader.read(picture.pixels), changed)
             lines_of = dict(zip((picture.time_s for picture in changed), read, strict=True))
@@ -86,10 +93,6 @@ class OfflinePerceiver:
         for picture in pictures:
             lines = lines_of.get(picture.time_s, lines)
             yield Reading(time_s=picture.time_s, lines=lines)
-
-
-def _is_new(picture: Picture, before: Picture | None) -> bool:
-    return before is None or differs(before.pixels, picture.pixels)
 
 
 def _speakers(view: ClipView) -> list[str]:
@@ -255,7 +258,10 @@ def _device_findings(reading: GridReading) -> Iterator[Finding]:
 def _shows(text: str, cues: frozenset[str]) -> bool:
     flat = squash(text)
     spoken = set(words(text))
-    return any(cue in spoken or (not cue.isascii() and cue in flat) or (cue == "%" and "%" in text) for cue in cues)
+    return any(
+        cue in spoken or (not cue.isascii() and cue in flat) or (cue == "%" and "%" in text)
+        for cue in cues
+    )
 
 
 def _clipped(text: str) -> str:

@@ -30,10 +30,14 @@ _WHEN = re.compile(
     r"point|moment)\b|\bhow (late|early|many seconds in)\b|什么时候|第几秒|何时"
 )
 _WHEN_ENDS = re.compile(r"\b(disappear|vanish|go away|last (shown|seen|appear)|stop)|消失")
-_END = re.compile(r"\b(at|near|towards?|by|in) the (very )?end\b|\bend (card|screen|frame)\b|"
-                  r"\b(closing|final|last) (scene|shot|frame|seconds|card|screen|moments)\b|结尾|最后")
-_START = re.compile(r"\b(at|in|near) the (very )?(beginning|start|opening)\b|"
-                    r"\b(opening|first) (scene|shot|frame|seconds|card|screen|moments)\b|开头|开始")
+_END = re.compile(
+    r"\b(at|near|towards?|by|in) the (very )?end\b|\bend (card|screen|frame)\b|"
+    r"\b(closing|final|last) (scene|shot|frame|seconds|card|screen|moments)\b|结尾|最后"
+)
+_START = re.compile(
+    r"\b(at|in|near) the (very )?(beginning|start|opening)\b|"
+    r"\b(opening|first) (scene|shot|frame|seconds|card|screen|moments)\b|开头|开始"
+)
 _AT = re.compile(r"\b(?:at|around|about) (\d+(?:\.\d+)?) ?(?:s|sec|seconds?)\b|第 ?(\d+) ?秒")
 _FROM_TO = re.compile(
     r"\b(?:between|from) (\d+(?:\.\d+)?)(?: ?s(?:ec(?:onds?)?)?)? ?(?:and|to|-|–) ?"
@@ -41,7 +45,9 @@ _FROM_TO = re.compile(
 )
 _QUOTED = re.compile(r"[\"“”「『]([^\"“”」』]{2,})[\"“”」』]|(?<!\w)'([^']{3,})'(?!\w)")
 _COUNTS = {"two": 2, "both": 2, "three": 3, "four": 4, "five": 5, "两": 2, "三": 3}
-_COUNT = re.compile(r"\b(two|both|three|four|five|\d) (?:\w+ )?(brands?|companies|names|logos|lines)\b|(两|三)个")
+_COUNT = re.compile(
+    r"\b(two|both|three|four|five|\d) (?:\w+ )?(brands?|companies|names|logos|lines)\b|(两|三)个"
+)
 _PLURAL = re.compile(r"\b(brands|companies|logos|names|prices|offers|lines|texts)\b")
 _NAME = re.compile(r"(?<![.?!] )(?<!^)\b([A-Z][\w&'-]+)\b")
 _EDGE_SHARE, _EDGE_S = 0.25, 4.0

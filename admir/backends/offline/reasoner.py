@@ -71,7 +71,9 @@ def _next_look(query: Query, situation: Situation, draft: Draft | None) -> Decis
     for look in plan:
         tool = _LOOKS[look]
         if tool not in done and (not done or draft is None or draft.score < _SURE):
-            return Decision(thought=_thought(look, query, done), actions=(_action(look, query, situation),))
+            return Decision(
+                thought=_thought(look, query, done), actions=(_action(look, query, situation),)
+            )
     return _look_closer(situation, draft, done)
 
 
@@ -80,7 +82,9 @@ _LOOKS = {"search": "clip_search", "browse": "global_browse", "expert": "communi
 
 def _action(look: str, query: Query, situation: Situation) -> Action:
     if look == "search":
-        terms = " ".join(dict.fromkeys([*sorted(query.terms), *query.quoted, *query.kind.seek.split()]))
+        terms = " ".join(
+            dict.fromkeys([*sorted(query.terms), *query.quoted, *query.kind.seek.split()])
+        )
         return Action(tool="clip_search", arguments={"query": terms or situation.question})
     if look == "browse":
         return Action(tool="global_browse", arguments={"question": situation.question})
@@ -90,10 +94,7 @@ def _action(look: str, query: Query, situation: Situation) -> Action:
 
 def _thought(look: str, query: Query, done: Sequence[str]) -> str:
     kind = query.kind.name.replace("_", " ")
-    if not done:
-        why = f"This asks for a {kind}."
-    else:
-        why = f"That does not settle the {kind}."
+    why = f"That does not settle the {kind}." if done else f"This asks for: {kind}."
     places = {
         "search": "I search the clips for lines that could hold it.",
         "browse": "I go through the whole ad in time order.",
