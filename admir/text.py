@@ -115,12 +115,16 @@ def spelt_number(text: str) -> int:
 def contains(haystack: str, needle: str) -> bool:
     """Whether `needle` stands in `haystack`, spaces, case and width forms aside.
 
-    A number must stand as a whole number: `5` is not in `15`.
+    A number must stand as a whole number: `5` is not in `15`, nor `555` in `5551`.
     """
-    want = squash(needle)
+    want, text = _squash_apart(needle), _squash_apart(haystack)
     if not want:
         return False
-    found = re.search(rf"(?<!\d){re.escape(want)}(?!\d)", squash(haystack))
-    if found is None and not (want[0].isdigit() or want[-1].isdigit()):
-        return want in squash(haystack)
-    return found is not None
+    before = r"(?<!\d)" if want[0].isdigit() else ""
+    after = r"(?!\d)" if want[-1].isdigit() else ""
+    return re.search(before + re.escape(want) + after, text) is not None
+
+
+def _squash_apart(text: str) -> str:
+    """Squashed, but with a mark between two numbers that stand apart."""
+    return squash(re.sub(r"(?<=\d)[^\w.,:/]+(?=\d)", "@", fold(text)))

@@ -30,6 +30,8 @@ def _continues(above: ScreenText, below: ScreenText) -> bool:
         return False
     if above.text.endswith(_SENTENCE_END) and not above.text.endswith("..."):
         return False
+    if above.text.isupper() != below.text.isupper():
+        return False
     return _together(above.span, below.span) and _stacked(above, below)
 
 

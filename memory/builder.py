@@ -127,6 +127,7 @@ class _Build:
             video=video,
             clips=tuple(clips),
             shots=seen.shots,
+            screen_text=text_blocks(lines),
             utterances=speech.utterances,
             subjects=subjects,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +44,11 @@ def demo(memories: Path) -> Memory:
 
 
 @pytest.fixture
-def demo_copy(demo: Memory, memories: Path, tmp_path: Path) -> Iterator[Path]:
+def demo_copy(demo: Memory, memories: Path, tmp_path: Path) -> Path:
     """A folder of memories of its own, holding a copy of the bundled ad's."""
     copy = tmp_path / "memories"
     shutil.copytree(memories, copy)
-    yield copy
+    return copy
 
 
 def write_video(

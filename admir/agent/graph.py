@@ -362,6 +362,8 @@ def _better(
 
 
 def _standing(verdict: Verdict) -> float:
+    if verdict.absence:
+        return -1.0
     good = sum(claim.status in ("verified", "expert") for claim in verdict.claims)
     return good / max(1, len(verdict.claims))
 

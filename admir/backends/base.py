@@ -18,6 +18,7 @@ from admir.types import (
     Evidence,
     InspectMode,
     Narrative,
+    ScreenText,
     Shot,
     Span,
     Step,
@@ -53,6 +54,8 @@ class Story:
     video: VideoInfo
     clips: tuple[Clip, ...]
     shots: tuple[Shot, ...]
+    screen_text: tuple[ScreenText, ...]
+    """Blocks of on-screen text, as a reader takes them."""
     utterances: tuple[Utterance, ...]
     subjects: tuple[Subject, ...]
 

@@ -66,7 +66,15 @@ def follow_lines(
     times = [reading.time_s for reading in readings]
     clock = _Clock(times=times, span=span, thumbs=thumbs, cuts_s=tuple(cuts_s))
     lines = [_screen_text(track, clock) for track in tracks if _is_text(track)]
-    return tuple(sorted(lines, key=lambda line: (line.span.start_s, line.box[1], line.box[0])))
+    whole = [line for line in lines if not any(_is_fragment(line, other) for other in lines)]
+    return tuple(sorted(whole, key=lambda line: (line.span.start_s, line.box[1], line.box[0])))
+
+
+def _is_fragment(line: ScreenText, other: ScreenText) -> bool:
+    """Whether `line` is a piece of `other`, read apart from it in some frames."""
+    part, text = squash(line.text), squash(other.text)
+    shared = line.span.overlap_s(other.span) >= 0.5 * line.span.duration_s
+    return shared and len(part) < len(text) and part in text and _share(line.box, other.box) > 0.7
 
 
 def _extend(tracks: list[_Track], index: int, lines: Sequence[TextLine]) -> None:

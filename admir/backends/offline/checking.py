@@ -242,16 +242,22 @@ def _name(case: Case) -> Fault | None:
     count = case.query.count or 1
     least = (_STRONG_NAME if count == 1 else 0.25) * ranked[0].score
     strong = [entry for entry in ranked[: max(count, 3)] if entry.score >= least]
-    stated = [entry for entry in ranked if contains(case.claim, entry.name)]
-    weak = [entry.name for entry in stated if not _is_one_of(entry.name, strong)]
+    stated = _stated_names(case.claim, ranked)
+    weak = [name for name in stated if not any(same_name(name, entry.name) for entry in strong)]
     if weak or not stated:
         best = ", ".join(entry.name for entry in strong[:count])
         return Fault(reason=f"the name the ad puts forward is {best}", contradicts=bool(weak))
     return None
 
 
-def _is_one_of(name: str, entries: Sequence[RankedName]) -> bool:
-    return any(same_name(name, entry.name) for entry in entries)
+def _stated_names(claim: str, ranked: Sequence[RankedName]) -> list[str]:
+    """The candidates that a claim names, longest first, each part of it counted once."""
+    rest, found = squash(claim), []
+    for name in sorted({spelling for e in ranked for spelling in e.spellings}, key=len)[::-1]:
+        if squash(name) in rest:
+            found.append(name)
+            rest = rest.replace(squash(name), " ")
+    return found
 
 
 def _topic(case: Case) -> Fault | None:

@@ -14,22 +14,27 @@ from statistics import median
 
 from admir.backends.offline.extract import EXTRACTORS, Value, dates, urls
 from admir.backends.offline.lexicon import word_list
-from admir.backends.offline.names import Line, RankedName, rank_names
+from admir.backends.offline.names import Line, RankedName, rank_names, same_name
 from admir.backends.offline.question import Query
 from admir.backends.offline.relevance import (
     SCREEN_KINDS,
+    Rarity,
     asked_speakers,
     channel_of,
+    has_term,
     missing_names,
+    rarity,
     relevance,
 )
-from admir.text import fold, squash, words
+from admir.text import fold, squash, tokenize, words
 from admir.types import Evidence
 
 LEAST_OVERLAP = 0.5
 """A fact must share this much of the question's content with the line that answers it."""
 
 _MAX_JOINED_WORDS = 24
+_EDGE_S = 2.0
+_LEAST_VERTICAL, _VERTICAL_RATIO = 3, 2.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +54,12 @@ class Material:
     query: Query
     lines: tuple[Evidence, ...]
     everything: tuple[Evidence, ...]
+    weights: Rarity
     duration_s: float
+
+    def fits(self, line: Evidence) -> float:
+        """How well a line fits the question: see `relevance`."""
+        return relevance(self.query, line, self.weights)
 
 
 def material(query: Query, evidence: Sequence[Evidence], duration_s: float) -> Material:
@@ -57,8 +67,23 @@ def material(query: Query, evidence: Sequence[Evidence], duration_s: float) -> M
     window = query.window(duration_s)
     usable = [e for e in evidence if channel_of(e) is not None]
     inside = [e for e in usable if window is None or e.span.overlap_s(window) > 0.2]
+    if query.vertical:
+        inside = [e for e in inside if _is_upright_box(e)]
     by_start = tuple(sorted(inside, key=lambda e: (e.span.start_s, e.id)))
-    return Material(query=query, lines=by_start, everything=tuple(evidence), duration_s=duration_s)
+    return Material(
+        query=query,
+        lines=by_start,
+        everything=tuple(evidence),
+        weights=rarity(query, evidence),
+        duration_s=duration_s,
+    )
+
+
+def _is_upright_box(line: Evidence) -> bool:
+    """Whether the line runs vertically. A short word can stand taller than wide as well."""
+    if line.box is None or len(squash(line.quote)) < _LEAST_VERTICAL:
+        return False
+    return line.box[3] - line.box[1] > _VERTICAL_RATIO * (line.box[2] - line.box[0])
 
 
 def drafts(query: Query, evidence: Sequence[Evidence], duration_s: float) -> list[Draft]:
@@ -66,15 +91,25 @@ def drafts(query: Query, evidence: Sequence[Evidence], duration_s: float) -> lis
     given = material(query, evidence, duration_s)
     if query.kind.value != "reading" and missing_names(query, given.everything):
         return []
+    if query.yes_no and query.kind.value in EXTRACTORS and not _topic_is_there(given):
+        return []
     found = _DRAFTERS.get(query.kind.value, _typed)(given)
     if query.aspect != "content":
         found = _as_times(given, found)
     return sorted(found, key=lambda draft: -draft.score)
 
 
-def _preference(query: Query, evidence: Evidence) -> float:
+def _topic_is_there(given: Material) -> bool:
+    """Whether what a yes-or-no question adds to its kind (free *shipping*) is in some line."""
+    kind_words = {term for word in word_list("frame") for term in tokenize(word)}
+    added = given.query.terms - kind_words
+    return not added or any(has_term(e.quote, t) for e in given.lines for t in added)
+
+
+def _preference(given: Material, evidence: Evidence) -> float:
     """What a line gains by fitting the question: content, channel, search rank."""
-    score = relevance(query, evidence) if query.terms else 0.0
+    query = given.query
+    score = given.fits(evidence) if query.terms else 0.0
     if channel_of(evidence) == (query.channel or "screen"):
         score += 0.3 if query.channel else 0.1
     return score + 0.05 * min(1.0, evidence.score)
@@ -96,7 +131,7 @@ def _typed(given: Material) -> list[Draft]:
 def _value_draft(given: Material, line: Evidence, value: Value) -> Draft:
     query, text = given.query, value.text
     lines: tuple[Evidence, ...] = (line,)
-    score = _preference(query, line)
+    score = _preference(given, line)
     if query.kind.value == "price":
         wanted = "old" if query.asks_old else "now"
         score += 0.5 if value.role == wanted else 0.2 if value.role == "plain" else 0.0
@@ -142,30 +177,38 @@ def _quotes(given: Material) -> list[Draft]:
     query = given.query
     speakers = asked_speakers(query, given.everything)
     lines = [e for e in given.lines if not speakers or e.speaker in speakers]
-    if query.channel == "speech" and query.kind.value == "quote":
+    if query.channel == "speech":
         lines = [e for e in lines if e.kind == "speech"] or lines
-    scored = [(relevance(query, e), e) for e in lines]
-    fitting = [(score, e) for score, e in scored if score >= LEAST_OVERLAP]
-    if not fitting:
-        return []
-    if not query.terms - {t for s in speakers for t in words(s)} and not query.quoted:
-        return [
-            _joined([e for _, e in fitting if _in_channel(query, e)] or [e for _, e in fitting])
-        ]
+    fitting = [e for e in lines if given.fits(e) >= LEAST_OVERLAP]
+    named = {term for speaker in speakers for term in words(speaker)}
+    if fitting and not query.terms - named and not query.quoted:
+        return [_joined(query, [e for e in fitting if _in_channel(query, e)] or fitting)]
     return [
-        Draft(text=e.quote, key=squash(e.quote), evidence=(e,), score=score + _preference(query, e))
-        for score, e in fitting
+        Draft(
+            text=_quoted(query, e),
+            key=squash(e.quote),
+            evidence=(e,),
+            score=given.fits(e) + _preference(given, e),
+        )
+        for e in fitting
     ]
+
+
+def _quoted(query: Query, line: Evidence) -> str:
+    """The line; with its speaker in front where the question asks who."""
+    if query.text.startswith("who ") and line.speaker:
+        return f'{line.speaker}: "{line.quote}"'
+    return line.quote
 
 
 def _in_channel(query: Query, evidence: Evidence) -> bool:
     return query.channel is None or channel_of(evidence) == query.channel
 
 
-def _joined(lines: Sequence[Evidence]) -> Draft:
-    """Several lines as one answer, as many as fit."""
+def _joined(query: Query, lines: Sequence[Evidence]) -> Draft:
+    """Several lines as one answer, as many as fit; at the end of the ad the last ones first."""
     kept: list[Evidence] = []
-    for line in lines:
+    for line in _at_the_edge(query, lines):
         known = {squash(e.quote) for e in kept}
         length = sum(len(words(e.quote)) for e in (*kept, line))
         if squash(line.quote) in known:
@@ -173,8 +216,20 @@ def _joined(lines: Sequence[Evidence]) -> Draft:
         if kept and length > _MAX_JOINED_WORDS:
             break
         kept.append(line)
+    kept.sort(key=lambda e: e.span.start_s)
     text = " / ".join(line.quote for line in kept)
     return Draft(text=text, key=squash(text), evidence=tuple(kept), score=1.0)
+
+
+def _at_the_edge(query: Query, lines: Sequence[Evidence]) -> list[Evidence]:
+    """Of the lines near the start or the end, those of its very seconds where asked for."""
+    if query.edge == "end":
+        last_s = max(e.span.end_s for e in lines)
+        return [e for e in lines if e.span.end_s >= last_s - _EDGE_S]
+    if query.edge == "start":
+        first_s = min(e.span.start_s for e in lines)
+        return [e for e in lines if e.span.start_s <= first_s + _EDGE_S]
+    return list(lines)
 
 
 def _names(given: Material) -> list[Draft]:
@@ -184,15 +239,34 @@ def _names(given: Material) -> list[Draft]:
         return []
     count = given.query.count or 1
     if count == 1:
-        return [_name_draft(given, [entry]) for entry in ranked[:3]]
+        best = [_product_name(given.query, entry, ranked) for entry in ranked[:3]]
+        return [_name_draft(given, [entry]) for entry in best]
     strong = [entry for entry in ranked[:count] if entry.score >= 0.25 * ranked[0].score]
     return [_name_draft(given, strong)]
 
 
+def _product_name(query: Query, entry: RankedName, ranked: Sequence[RankedName]) -> RankedName:
+    """Where a product is asked for, the longer name that holds the brand: Lumivo Halo."""
+    if "product" not in query.text or "brand" in query.text:
+        return entry
+    longer = [o for o in ranked if entry.key in o.key and o.score >= 0.3 * entry.score]
+    return max(longer, key=lambda other: len(other.key))
+
+
 def ranked_names(given: Material) -> list[RankedName]:
-    """Candidates for a brand among the lines of the question's window."""
-    lines = [Line(text=e.quote, span=e.span, kind=e.kind, id=e.id) for e in given.lines]
-    return rank_names(lines, given.duration_s)
+    """Candidates for a brand in the question's window; where it names one, only that one."""
+    lines = [
+        Line(text=e.quote, span=e.span, kind=e.kind, id=e.id, height=_type_height(e))
+        for e in given.lines
+    ]
+    ranked = rank_names(lines, given.duration_s)
+    asked = {*given.query.named, *given.query.quoted}
+    named = [entry for entry in ranked if any(same_name(entry.name, name) for name in asked)]
+    return named if given.query.aspect != "content" and named else ranked
+
+
+def _type_height(line: Evidence) -> float:
+    return _height(line) if line.box and line.kind in SCREEN_KINDS else 0.0
 
 
 def _name_draft(given: Material, entries: Sequence[RankedName]) -> Draft:
@@ -331,7 +405,7 @@ def _sequence(given: Material) -> Draft:
     shown = [e for e in fitting if e.kind in SCREEN_KINDS] or fitting or list(given.lines)
     distinct = list({squash(e.quote): e for e in reversed(shown)}.values())[::-1]
     distinct.sort(key=lambda e: e.span.start_s)
-    joined = _joined([e for e in distinct if len(words(e.quote)) <= 8] or distinct)
+    joined = _joined(given.query, [e for e in distinct if len(words(e.quote)) <= 8] or distinct)
     text = ", then ".join(f'"{e.quote}"' for e in joined.evidence)
     return Draft(text=text, key=squash(text), evidence=joined.evidence, score=1.0)
 

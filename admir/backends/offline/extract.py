@@ -54,6 +54,7 @@ _DATE = re.compile(
     rf"\b(?:the )?(?:end|start) of (?:{_MONTH})\b",
     re.IGNORECASE,
 )
+_YEAR = re.compile(r"(?<![\d$€£¥.,])(?:18|19|20)\d{2}(?![\d%])")
 _URL = re.compile(
     r"(?:https?://)?(?:www\s?\.\s?)?(?:[a-z0-9][a-z0-9-]*\.)+"
     r"(?:com|net|org|example|io|co|uk|de|fr|cn|eu|us|tv|shop|store|app|info|biz|ai|me|ca|au|jp|in)"
@@ -137,10 +138,16 @@ def calls_to_action(text: str) -> list[Value]:
     return []
 
 
+def years(text: str) -> list[Value]:
+    """Years of the last and this century."""
+    return [Value(text=m.group(), key=m.group()) for m in _YEAR.finditer(text)]
+
+
 EXTRACTORS = {
     "price": prices,
     "offer": percents,
     "date": dates,
+    "year": years,
     "url": urls,
     "phone": phones,
     "call_to_action": calls_to_action,

@@ -7,7 +7,7 @@ brands is used.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rapidfuzz.fuzz import partial_ratio, ratio
@@ -19,6 +19,7 @@ from admir.types import EvidenceKind, Span
 
 _WORD = re.compile(r"[^\W_][\w&'’.-]*[^\W_]|[^\W_]")
 _MOST_WORDS = 3
+_LARGE_TYPE = 0.06
 _END_S, _END_SHARE = 4.0, 0.2
 
 
@@ -30,6 +31,8 @@ class Line:
     span: Span
     kind: EvidenceKind
     id: str = ""
+    height: float = 0.0
+    """Height of its type as a share of the picture; 0 where unknown."""
 
 
 @dataclass(slots=True)
@@ -43,8 +46,10 @@ class RankedName:
 
     @property
     def name(self) -> str:
-        """The spelling with most weight behind it."""
-        return max(self.spellings, key=lambda s: (self.spellings[s], len(s)))
+        """The spelling with most weight behind it; of those alike, one with spaces."""
+        best = max(self.spellings, key=lambda s: (self.spellings[s], len(s)))
+        alike = [s for s in self.spellings if squash(s) == squash(best)]
+        return max(alike, key=lambda s: (s.count(" "), self.spellings[s]))
 
 
 def names_in(text: str) -> list[tuple[str, float]]:
@@ -77,15 +82,30 @@ def _inner_names(found: list[str]) -> list[tuple[str, float]]:
     """
     content = [word for word in found if fold(word) not in word_list("stop")]
     title_case = len(content) > 1 and sum(map(_capital, content)) > 0.6 * len(content)
-    return [
-        (word.removesuffix("'s"), 0.25 if title_case else 0.7)
-        for index, word in enumerate(found)
-        if _capital(word)
-        and len(word) > 2
-        and fold(word) not in word_list("stop")
-        and "'" not in word.removesuffix("'s")
-        and (index > 0 or fold(word) not in common_words())
-    ]
+    whole, part = (0.25, 0.1) if title_case else (0.7, 0.3)
+    runs = list(_name_runs(found))
+    parts = [word for run in runs if len(run) > 1 for word in run]
+    return [(" ".join(run), whole) for run in runs] + [(word, part) for word in parts]
+
+
+def _name_runs(found: list[str]) -> Iterator[list[str]]:
+    """Neighbouring words that are written like names."""
+    run: list[str] = []
+    for index, word in enumerate(found):
+        bare = word.removesuffix("'s")
+        if _is_name_word(bare, opening=index == 0):
+            run.append(bare)
+        elif run:
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def _is_name_word(word: str, *, opening: bool) -> bool:
+    folded = fold(word)
+    plain = len(word) > 2 and "'" not in word and folded not in word_list("stop")
+    return _capital(word) and plain and not (opening and folded in common_words())
 
 
 def _capital(word: str) -> bool:
@@ -111,7 +131,8 @@ def _distinct(lines: Iterable[Line]) -> list[Line]:
 def _line_weight(line: Line, duration_s: float) -> float:
     closing = duration_s - max(_END_S, _END_SHARE * duration_s)
     at_end = line.kind != "speech" and line.span.end_s > closing
-    return 1.0 + (0.8 if at_end else 0.0) + min(0.3, 0.1 * line.span.duration_s)
+    size = min(1.0, line.height / _LARGE_TYPE)
+    return 1.0 + (0.8 if at_end else 0.0) + min(0.3, 0.1 * line.span.duration_s) + size
 
 
 def _add(table: dict[str, RankedName], name: str, score: float, line: Line) -> None:
@@ -119,7 +140,7 @@ def _add(table: dict[str, RankedName], name: str, score: float, line: Line) -> N
     known = table.get(key) or _misread(table, key)
     entry = known or table.setdefault(key, RankedName(key=key))
     if all(word in common_words() or word in word_list("stop") for word in fold(name).split()):
-        score *= 0.5
+        score *= 0.75
     if set(fold(line.text).split()) & word_list("legal"):
         score *= 0.7
     if any(c.isdigit() for c in name):

@@ -166,11 +166,10 @@ def _numbered(subjects: Iterable[Subject]) -> Iterator[Subject]:
 
 
 def _narrative(story: Story) -> Narrative:
-    shown = list(dict.fromkeys(text for clip in story.clips for text in clip.screen_text))
+    shown = list(dict.fromkeys(block.text for block in story.screen_text))
     lines = [
-        Line(text=text, span=clip.span, kind="screen_text")
-        for clip in story.clips
-        for text in clip.screen_text
+        Line(text=b.text, span=b.span, kind="screen_text", height=b.box[3] - b.box[1])
+        for b in story.screen_text
     ]
     lines += [Line(text=u.text, span=u.span, kind="speech") for u in story.utterances]
     names = [entry.name for entry in rank_names(lines, story.video.duration_s)[:_MOST_ENTITIES]]

@@ -22,9 +22,12 @@ _STRICT_SCREEN = re.compile(
     r"on[ -]?screen|\b(written|caption|captions|printed|displayed)\b|画面|字幕|屏幕"
 )
 _SPEECH = re.compile(
-    r"\b(said|says?|saying|spoken|speaks?|speech|voice[ -]?over|narrator|hear|heard|"
-    r"tells?|mentioned aloud)\b|口播|旁白|说"
+    r"\b(spoken|speaks?|speaking|speech|voice[ -]?over|narrator|announcer|hear|heard|aloud)\b|"
+    r"口播|旁白"
 )
+_SAYING = re.compile(r"\b(said|says?|saying|tells?)\b|说")
+_YES_NO = re.compile(r"^(is|are|was|were|does|do|did|has|have|can|will)\b|吗[？?]?$")
+_VERTICAL = re.compile(r"\bvertical(ly)?\b|\bsideways\b|\brotated\b|竖")
 _WHEN = re.compile(
     r"^(at )?(when|what (time|second|moment|point)|which (second|moment))\b|\bat what (time|second|"
     r"point|moment)\b|\bhow (late|early|many seconds in)\b|什么时候|第几秒|何时"
@@ -44,6 +47,10 @@ _FROM_TO = re.compile(
     r"(\d+(?:\.\d+)?) ?(?:s|sec|seconds?)\b"
 )
 _QUOTED = re.compile(r"[\"“”「『]([^\"“”」』]{2,})[\"“”」』]|(?<!\w)'([^']{3,})'(?!\w)")
+_WRITTEN = re.compile(r"\b(text|captions?|subtitles?|sign|label|headline|on[ -]?screen|card)\b")
+_END_DATE = re.compile(
+    r"\b(offer|sale|deal|discount|promotion|campaign|price)s?\b.*\b(ends?|expires?|over|valid|runs?)\b"
+)
 _COUNTS = {"two": 2, "both": 2, "three": 3, "four": 4, "five": 5, "两": 2, "三": 3}
 _COUNT = re.compile(
     r"\b(two|both|three|four|five|\d) (?:\w+ )?(brands?|companies|names|logos|lines)\b|(两|三)个"
@@ -69,6 +76,8 @@ class Query:
     edge: Literal["start", "end"] | None
     range: Span | None
     asks_old: bool
+    yes_no: bool
+    vertical: bool
 
     def window(self, duration_s: float) -> Span | None:
         """The stretch of the video that the question is about, if it says so."""
@@ -92,6 +101,7 @@ def understand(question: str) -> Query:
     kind = _kind(text, aspect)
     if kind.name == "end_date":
         aspect = "content"
+    channel = _channel(text, kind)
     return Query(
         text=text,
         kind=kind,
@@ -99,18 +109,24 @@ def understand(question: str) -> Query:
         terms=_content_terms(text),
         named=frozenset(fold(name) for name in _NAME.findall(question.strip())),
         quoted=tuple(a or b for a, b in _QUOTED.findall(question)),
-        channel=_channel(text),
-        strict_channel=bool(_STRICT_SCREEN.search(text)) or _channel(text) == "speech",
+        channel=channel,
+        strict_channel=bool(_STRICT_SCREEN.search(text)) or channel == "speech",
         count=_count(text),
         edge="end" if _END.search(text) else "start" if _START.search(text) else None,
         range=_range(text),
         asks_old=bool(set(words(text)) & word_list("ask_old_price")),
+        yes_no=bool(_YES_NO.search(text)),
+        vertical=bool(_VERTICAL.search(text)),
     )
 
 
 def _kind(text: str, aspect: Aspect) -> Kind:
     """The first kind with a cue; a question for a time skips kinds that read its verb."""
-    passed = {"speech", "text", "order"} if aspect != "content" else set()
+    passed = {"speech", "text", "order", "end_date"} if aspect != "content" else set()
+    if _WRITTEN.search(text):
+        passed.add("speech")
+    if aspect != "content" and _END_DATE.search(text):
+        passed.remove("end_date")
     return next(
         kind
         for kind in kinds()
@@ -120,14 +136,15 @@ def _kind(text: str, aspect: Aspect) -> Kind:
 
 def _content_terms(text: str) -> frozenset[str]:
     stop = word_list("stop")
-    kept = [word for word in words(text) if word not in stop or is_cjk(word)]
+    kept = [w for w in words(_VERTICAL.sub(" ", text)) if w not in stop or is_cjk(w)]
     return frozenset(term for word in kept for term in tokenize(word) if term not in stop)
 
 
-def _channel(text: str) -> Channel | None:
+def _channel(text: str, kind: Kind) -> Channel | None:
+    """Screen or speech, where the words say so. A text `says` too; only a person speaks."""
     if _STRICT_SCREEN.search(text):
         return "screen"
-    if _SPEECH.search(text):
+    if _SPEECH.search(text) or (kind.name == "speech" and _SAYING.search(text)):
         return "speech"
     return "screen" if _SCREEN.search(text) else None
 

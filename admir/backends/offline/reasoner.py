@@ -20,7 +20,8 @@ from admir.text import squash
 from admir.types import Action, Evidence, Span
 
 NOT_SHOWN = "Not shown in the video."
-_INSPECT_S = 1.5
+NOT_HEARD = "Unknown: the speech of this video was not transcribed."
+_INSPECT_S = 1.0
 _SURE = 0.6
 
 
@@ -135,7 +136,8 @@ def _give_up(query: Query, situation: Situation) -> Decision:
     missing = missing_names(query, situation.evidence)
     why = f"no line has {', '.join(missing)}" if missing else "no line fits"
     thought = f"I looked through the ad and {why}."
-    arguments = {"answer": NOT_SHOWN, "evidence_ids": [], "absent": True}
+    deaf = query.channel == "speech" and any("speech" in limit for limit in situation.limits)
+    arguments = {"answer": NOT_HEARD if deaf else NOT_SHOWN, "evidence_ids": [], "absent": True}
     return Decision(thought=thought, actions=(Action(tool="finish", arguments=arguments),))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from math import log
 
 from admir.backends.offline.question import Channel, Query
 from admir.text import contains, squash, tokenize
@@ -19,8 +20,19 @@ def channel_of(evidence: Evidence) -> Channel | None:
     return "speech" if evidence.kind == "speech" else None
 
 
-def relevance(query: Query, evidence: Evidence) -> float:
-    """Share of the question's content found in the line; proper names count double.
+Rarity = Mapping[str, float]
+"""Weight of a term of the question: 1 where few lines have it, less where many do."""
+
+
+def rarity(query: Query, evidence: Sequence[Evidence]) -> Rarity:
+    """How much each term of the question tells among these lines; proper names double."""
+    texts = {squash(e.quote): e.quote for e in evidence if channel_of(e) is not None}
+    counts = {t: sum(has_term(text, t) for text in texts.values()) for t in query.terms}
+    return {t: (1 + (t in query.named)) / (1 + log(max(1, n))) for t, n in counts.items()}
+
+
+def relevance(query: Query, evidence: Evidence, weights: Rarity) -> float:
+    """Share of the question's content found in the line.
 
     A phrase quoted in the question adds 2 when the line holds it. 0 when nothing fits; a
     question without content fits every line (1).
@@ -30,9 +42,8 @@ def relevance(query: Query, evidence: Evidence) -> float:
     terms = query.terms - speaker
     if not terms:
         return 1.0 + quoted
-    weights = {term: 2.0 if term in query.named else 1.0 for term in terms}
-    found = sum(weight for term, weight in weights.items() if has_term(evidence.quote, term))
-    return found / sum(weights.values()) + quoted
+    found = sum(weights[term] for term in terms if has_term(evidence.quote, term))
+    return found / sum(weights[term] for term in terms) + quoted
 
 
 def missing_names(query: Query, evidence: Iterable[Evidence]) -> list[str]:
