@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from admir.agent.graph import Agent
 from admir.backends.presets import open_embedder, open_mind
 from admir.concurrency import last_of, run_sync
 from admir.errors import QuestionError
@@ -21,6 +21,9 @@ from admir.settings import MAX_QUESTION_CHARS, Settings, load_settings
 from admir.tools.base import ToolContext
 from admir.trace import Answered, AnswerEvent, BuildEvent, Built, write_event
 from admir.types import Answer, Memory
+
+if TYPE_CHECKING:
+    from admir.agent.graph import Agent
 
 
 def build_memory(
@@ -146,6 +149,8 @@ async def find_memory(video: str | Path, settings: Settings) -> Memory:
 
 
 def _agent(memory: Memory, question: str, settings: Settings) -> tuple[Agent, Path | None]:
+    from admir.agent.graph import Agent  # LangGraph takes a second: a build does without
+
     store, embedder = MemoryStore(settings.memories), open_embedder(settings)
     mind = open_mind(settings, RapidOcrReader())
     if memory.folder:

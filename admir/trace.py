@@ -1,7 +1,7 @@
 """Events of a build and of an answer, as data and as JSON Lines.
 
-A build yields `BuildProgress` and ends with `Built`. An answer yields `Oriented`, then `StepTaken`
-and `Backtracked`, and ends with `Answered`.
+A build yields `BuildProgress` and ends with `Built`. An answer yields `Asked`, `Oriented`, then
+`StepTaken` and `Backtracked`, and ends with `Answered`.
 """
 
 from __future__ import annotations
@@ -32,6 +32,18 @@ class Built:
     memory: Memory
     reused: bool
     stage_seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The start of an ask: what was asked, of which mind, with which settings."""
+
+    video_id: str
+    question: str
+    preset: str
+    models: Mapping[str, str]
+    settings: Mapping[str, Any]
+    admir_version: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,13 +78,20 @@ class Answered:
 
 
 BuildEvent = BuildProgress | Built
-AnswerEvent = Oriented | StepTaken | Backtracked | Answered
+AnswerEvent = Asked | Oriented | StepTaken | Backtracked | Answered
 
 
 def to_plain(value: Any) -> Any:
-    """Data classes, tuples, mappings and paths as what `json` writes."""
+    """Data as the JSON that programs read: command line, HTTP and traces.
+
+    A `span` becomes `start_s` and `end_s` of what it belongs to; seconds have three digits.
+    """
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_plain(getattr(value, f.name)) for f in fields(value)}
+        plain: dict[str, Any] = {}
+        for each in fields(value):
+            item = to_plain(getattr(value, each.name))
+            plain.update(item if each.name == "span" else {each.name: item})
+        return plain
     if isinstance(value, Mapping):
         return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
+from pydantic_core import to_jsonable_python
 
 from admir.backends.base import Caption, ClipView, Mind, Story
 from admir.concurrency import stream_events
@@ -36,7 +37,7 @@ from admir.perception.ocr import TextLine, TextReader
 from admir.perception.screen_text import Reading, follow_lines
 from admir.perception.speech import Transcript, read_subtitles, sidecar_of
 from admir.settings import Settings
-from admir.trace import BuildEvent, BuildProgress, Built, to_plain
+from admir.trace import BuildEvent, BuildProgress, Built
 from admir.types import (
     FORMAT_VERSION,
     Clip,
@@ -182,7 +183,7 @@ class _Build:
 
     async def _survey(self, folder: Path, journal: Journal) -> Survey:
         if "survey" not in journal:
-            journal.put("survey", to_plain(await self._walk(folder)))
+            journal.put("survey", to_jsonable_python(await self._walk(folder)))
         return _revive(Survey, journal["survey"])
 
     async def _walk(self, folder: Path) -> Survey:
@@ -221,7 +222,7 @@ class _Build:
 
     def _read_one(self, folder: Path, file: str, journal: Journal) -> None:
         if not self.stopped:
-            journal.put(file, to_plain(self.tools.reader.read(load_image(folder / file))))
+            journal.put(file, to_jsonable_python(self.tools.reader.read(load_image(folder / file))))
 
     def _clips(
         self, video_id: str, seen: Survey, lines: Sequence[ScreenText], speech: Transcript
@@ -255,7 +256,9 @@ class _Build:
             key = f"caption:{view.clip.index}"
             if key not in journal:
                 async with limit:
-                    journal.put(key, to_plain(await self.tools.mind.perceiver.caption(view)))
+                    journal.put(
+                        key, to_jsonable_python(await self.tools.mind.perceiver.caption(view))
+                    )
             finished += 1
             self._progress("caption", finished, len(views))
             return _revive(Caption, journal[key])
@@ -266,12 +269,14 @@ class _Build:
         if "subjects" not in journal:
             partial = [caption.subjects for caption in captions]
             merged = await self.tools.mind.perceiver.merge_subjects(partial)
-            journal.put("subjects", to_plain(merged))
+            journal.put("subjects", to_jsonable_python(merged))
         return _revive(tuple[Subject, ...], journal["subjects"])
 
     async def _narrate(self, story: Story, journal: Journal) -> Narrative:
         if "narrative" not in journal:
-            journal.put("narrative", to_plain(await self.tools.mind.perceiver.narrate(story)))
+            journal.put(
+                "narrative", to_jsonable_python(await self.tools.mind.perceiver.narrate(story))
+            )
         return _revive(Narrative, journal["narrative"])
 
     def _video(self, video_id: str, sha256: str, seen: Survey) -> VideoInfo:

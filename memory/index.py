@@ -19,6 +19,7 @@ from admir.types import Clip, Hit, Memory, Moment, Span
 
 FUSE_GAP_S = 3.0
 FUSE_AFFINITY = 0.8
+LEAST_OF_BEST = 0.3
 _PHRASE_WEIGHT = 0.3
 
 
@@ -56,8 +57,13 @@ class HybridIndex:
         )
 
     def moments(self, query: str, top_k: int) -> tuple[Moment, ...]:
-        """Search, then temporal fusion: hits close in time or in meaning are one event."""
-        return fuse(self.search(query, top_k), self._vectors)
+        """Search, then temporal fusion: hits close in time or in meaning are one event.
+
+        Hits far below the best are left out before: they would only glue the others together.
+        """
+        hits = self.search(query, top_k)
+        near = [hit for hit in hits if hit.score >= LEAST_OF_BEST * hits[0].score]
+        return fuse(near, self._vectors)
 
     def _lexical(self, terms: Sequence[str]) -> NDArray[np.float64]:
         """K(Q, c) for every clip, in [0, 1]."""

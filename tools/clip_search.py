@@ -8,9 +8,6 @@ from admir.memory.blocks import text_blocks
 from admir.tools.base import Arguments, Tool, ToolContext, ToolResult, line_evidence
 from admir.types import Evidence, Moment
 
-LEAST_OF_BEST = 0.3
-"""Hits under this share of the best score are left out: they are there to fill the list."""
-
 
 class ClipSearch(Arguments):
     """Arguments of `clip_search`."""
@@ -23,14 +20,13 @@ async def run(context: ToolContext, arguments: ClipSearch) -> ToolResult:
     """The moments that fit the query, with everything shown and said in them."""
     top_k = arguments.top_k or context.settings.search_top_k
     moments = context.index.moments(arguments.query, top_k)
-    kept = [m for m in moments if m.score >= LEAST_OF_BEST * moments[0].score]
     blocks = text_blocks(context.memory.screen_text)
     evidence: list[Evidence] = []
-    for moment in kept:
+    for moment in moments:
         spans = [hit.span for hit in moment.hits]
         evidence += line_evidence(context.memory, blocks, spans, moment.score)
         evidence += _captions(context, moment)
-    summary = f"{len(kept)} moments: {', '.join(str(m.span) for m in kept) or 'none'}."
+    summary = f"{len(moments)} moments: {', '.join(str(m.span) for m in moments) or 'none'}."
     return ToolResult(summary=summary, evidence=tuple(evidence))
 
 

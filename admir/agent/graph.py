@@ -13,6 +13,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from typing import Any, Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -29,7 +30,7 @@ from admir.settings import Settings
 from admir.tools.base import ToolContext, ToolResult
 from admir.tools.finish import Finish
 from admir.tools.registry import ToolError, carry_out, parse
-from admir.trace import Answered, AnswerEvent, Backtracked, Oriented, StepTaken
+from admir.trace import Answered, AnswerEvent, Asked, Backtracked, Oriented, StepTaken
 from admir.types import (
     Action,
     Answer,
@@ -98,6 +99,7 @@ class Agent:
     async def events(self) -> AsyncIterator[AnswerEvent]:
         """Run the graph; the last event is `Answered`."""
         started = time.monotonic()
+        yield self._asked()
         graph = self._graph()
         answer: Answer | None = None
         limits = {"recursion_limit": 4 * self.settings.max_steps + 10}
@@ -110,6 +112,16 @@ class Agent:
                 answer = part.get("answer")
         assert answer is not None, "the graph always ends in refine"
         yield Answered(answer=replace(answer, seconds=round(time.monotonic() - started, 3)))
+
+    def _asked(self) -> Asked:
+        return Asked(
+            video_id=self.memory.video.id,
+            question=self.question,
+            preset=self.settings.preset,
+            models=self.mind.models,
+            settings=self.settings.model_dump(mode="json", exclude={"memories"}),
+            admir_version=version("admir"),
+        )
 
     def _graph(self) -> Any:
         graph = StateGraph(State)

@@ -10,12 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rapidfuzz.fuzz import ratio
-
 from admir.backends.base import Check
 from admir.backends.offline.demands import meets, unmet_by
 from admir.backends.offline.drafting import drafts, material, ranked_names
-from admir.backends.offline.extract import EXTRACTORS, Value
+from admir.backends.offline.extract import EXTRACTORS, Value, same_amount
 from admir.backends.offline.lexicon import word_list
 from admir.backends.offline.looking import misread
 from admir.backends.offline.names import RankedName, same_name
@@ -108,6 +106,9 @@ def _wording(case: Case) -> Fault | None:
     unsaid = [w for w in _content(case.claim) if not any(_holds(text, w) for text in held)]
     if unsaid:
         return Fault(reason=f"no cited line says {_listed(unsaid)}")
+    if not _content(case.claim) and not _TIME.search(case.claim):
+        said = any(contains(text, case.claim) for text in held)
+        return None if said else Fault(reason="it says nothing that a cited line says")
     return None
 
 
@@ -121,16 +122,18 @@ def _holds(text: str, word: str) -> bool:
     if contains(text, word) and (len(word) > 3 or word in words(text)):
         return True
     if any(c.isdigit() for c in word):
-        return _same_amount(text, word)
-    if all(has_term(text, term) for term in tokenize(word)):
-        return True
-    return len(word) >= 5 and any(ratio(word, other) >= 88 for other in words(text))
+        return _same_value(text, word)
+    return all(has_term(text, term) for term in tokenize(word))
 
 
-def _same_amount(text: str, word: str) -> bool:
-    """`$48` is held by `forty-eight dollars`, and by `48 dollars`."""
-    wanted = {value.key for extract in EXTRACTORS.values() for value in extract(word)}
-    return bool(wanted & {v.key for extract in EXTRACTORS.values() for v in extract(text)})
+def _same_value(text: str, word: str) -> bool:
+    """`$48` is held by `forty-eight dollars`, and `25%` by `25% OFF`."""
+    return any(
+        same_amount(stated, given)
+        for extract in EXTRACTORS.values()
+        for stated in extract(word)
+        for given in extract(text)
+    )
 
 
 def _listed(items: Sequence[str]) -> str:
@@ -219,7 +222,7 @@ def _unfit(case: Case, value: Value, given: list[tuple[Evidence, Value]]) -> Fau
     if case.query.kind.value == "call_to_action":
         fits = any(unmet_by(case.query, line, case.everything) is None for line, _ in given)
         return None if fits else Fault(reason="no cited line asks the viewer to act")
-    same = [(line, other) for line, other in given if other.key == value.key]
+    same = [(line, other) for line, other in given if same_amount(value, other)]
     if not same:
         lines = ", ".join(f'{line.id} says "{other.text}"' for line, other in given[:2])
         return Fault(reason=f'no cited line gives "{value.text}"; {lines}', contradicts=bool(given))

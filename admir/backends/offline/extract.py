@@ -68,6 +68,15 @@ _PHONE = re.compile(
 )
 
 
+_CURRENCIES = (
+    ("$", ("$", "dollar", "usd")),
+    ("€", ("€", "euro", "eur")),
+    ("£", ("£", "pound", "pence", "gbp")),
+    ("¥", ("¥", "元", "块", "yuan", "yen", "円")),
+    ("₹", ("₹", "rupee")),
+)
+
+
 def prices(text: str) -> list[Value]:
     """Amounts of money, written with a sign or said in words, with their role in the line."""
     found = [*_SIGNED.finditer(text), *_MONEY_WORDS.finditer(text)]
@@ -80,6 +89,17 @@ def prices(text: str) -> list[Value]:
 def amount_key(text: str) -> str:
     """`$48`, `48 dollars` and `forty-eight dollars` have one key."""
     return next(iter(numbers(text)), squash(text))
+
+
+def same_amount(a: Value, b: Value) -> bool:
+    """Whether two amounts are equal; where both give a currency, that too."""
+    first, second = _currency(a.text), _currency(b.text)
+    return a.key == b.key and (not first or not second or first == second)
+
+
+def _currency(text: str) -> str:
+    folded = fold(text)
+    return next((sign for sign, names in _CURRENCIES if any(n in folded for n in names)), "")
 
 
 def _role(text: str, match: re.Match[str]) -> Role:

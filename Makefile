@@ -1,0 +1,55 @@
+# Everything is set up by the targets themselves: only Python 3.11+, make and the package registry
+# are needed. The environment is .venv; uv is installed inside it.
+
+PYTHON ?= python3
+BIN := .venv/bin
+UV := $(BIN)/uv
+RUN := $(BIN)/python -m
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench clean
+
+help: ## Show what there is to make
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
+
+demo: .venv/ready ## Build the memory of the bundled ad and answer questions about it
+	@echo "==> Asking about the bundled ad (memory, frames and traces go to demo-memories/)"
+	@$(BIN)/admir demo --memories demo-memories
+
+test: .venv/ready-dev ## Run the tests
+	@echo "==> Running the tests"
+	@$(RUN) pytest
+
+check: .venv/ready-dev ## Format, lint, types, floors and tests
+	@echo "==> Format and lint"
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@echo "==> Types"
+	@$(BIN)/mypy
+	@echo "==> Floors"
+	@$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory test
+
+bench: .venv/ready-dev ## Run the benchmarks (VIDEO=FILE; default: the bundled ad)
+	@$(BIN)/python benchmarks/build.py $(or $(VIDEO),admir/demo/ad.mp4)
+
+clean: ## Remove the environment and what the targets made
+	rm -rf .venv demo-memories build *.egg-info .mypy_cache .ruff_cache .pytest_cache
+
+$(UV):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+	  f"Python 3.11 or newer is needed, this is {sys.version.split()[0]}; set PYTHON=...")'
+	@echo "==> Making the environment in .venv, with uv inside it"
+	@$(PYTHON) -m venv .venv
+	@$(RUN) pip install --quiet --disable-pip-version-check uv
+
+# Compiled bytecode makes every command start about a second sooner.
+.venv/ready: $(UV) pyproject.toml uv.lock
+	@echo "==> Installing the packages of uv.lock (about 700 MB)"
+	@VIRTUAL_ENV=.venv $(UV) sync --active --quiet --inexact --frozen --no-dev --extra cpu --compile-bytecode
+	@touch $@
+
+.venv/ready-dev: $(UV) pyproject.toml uv.lock
+	@echo "==> Installing the packages of uv.lock and the tools for development"
+	@VIRTUAL_ENV=.venv $(UV) sync --active --quiet --inexact --frozen --extra cpu --compile-bytecode
+	@touch $@ .venv/ready
