@@ -26,7 +26,7 @@ async def run(context: ToolContext, arguments: ClipSearch) -> ToolResult:
         spans = [hit.span for hit in moment.hits]
         evidence += line_evidence(context.memory, blocks, spans, moment.score)
         evidence += _captions(context, moment)
-    summary = f"{len(moments)} moments: {', '.join(str(m.span) for m in moments) or 'none'}."
+    summary = f"Moments found: {', '.join(str(m.span) for m in moments) or 'none'}."
     return ToolResult(summary=summary, evidence=tuple(evidence))
 
 

@@ -6,7 +6,6 @@ of a claim occur in it. What passes them goes to the mind, with the frames that 
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,9 +16,6 @@ from admir.perception.decode import Picture
 from admir.text import contains, fold, numbers, squash, tokenize
 from admir.tools.finish import Finish
 from admir.types import Claim, Evidence, Memory, Usage, Verdict
-
-MOST_LOOKS = 4
-"""Cited frames that are decoded again for one check."""
 
 _TIME_SLACK_S = 0.6
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[\"“'A-Z0-9$€£])|(?<=[。！？；])")
@@ -71,7 +67,7 @@ async def verify(
             claims=claims,
             evidence=tuple(evidence),
             anchors=anchors,
-            pictures=await _cited_pictures(claims, evidence, memory),
+            look=lambda ids: cited_frames(ids, evidence, memory),
         )
     )
     return _verdict(checked.claims, anchors, absent=draft.absent), checked.usage
@@ -138,19 +134,15 @@ def _names(claim: Claim, evidence: Sequence[Evidence]) -> str:
     return ""
 
 
-async def _cited_pictures(
-    claims: Sequence[Claim], evidence: Sequence[Evidence], memory: Memory
+def cited_frames(
+    ids: Sequence[str], evidence: Sequence[Evidence], memory: Memory
 ) -> dict[str, Picture]:
-    """The frames that undecided claims cite on the screen, decoded again, by evidence id."""
-    ids = {i for claim in claims if not claim.reason for i in claim.evidence}
-    shown = [e for e in evidence if e.id in ids and e.kind in ("screen_text", "frame")]
-    wanted = [(e, e.frame_s) for e in shown if e.frame_s is not None][:MOST_LOOKS]
-    times = sorted({time_s for _, time_s in wanted})
-    if not times:
-        return {}
-    found = await asyncio.to_thread(frames_at, memory, times)
+    """The frames that these pieces of evidence cite, decoded again, by evidence id."""
+    wanted = {e.id: e.frame_s for e in evidence if e.id in ids and e.frame_s is not None}
+    times = sorted(set(wanted.values()))
+    found = frames_at(memory, times) if times else []
     nearest = {t: min(found, key=lambda p: abs(p.time_s - t)) for t in times if found}
-    return {e.id: nearest[t] for e, t in wanted if t in nearest}
+    return {i: nearest[t] for i, t in wanted.items() if t in nearest}
 
 
 def _verdict(claims: tuple[Claim, ...], anchors: tuple[str, ...], *, absent: bool) -> Verdict:

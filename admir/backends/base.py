@@ -5,7 +5,7 @@ Nothing above this floor knows which mind it talks to.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -150,8 +150,8 @@ class Check:
     claims: tuple[Claim, ...]
     evidence: tuple[Evidence, ...]
     anchors: tuple[str, ...]
-    pictures: Mapping[str, Picture]
-    """Evidence id -> the frame it cites, decoded from the source."""
+    look: Callable[[Sequence[str]], Mapping[str, Picture]]
+    """Decodes the frames that these evidence ids cite: id -> picture. Blocking; may miss some."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ _RUN = re.compile(r"[A-Za-z]{6,}")
 _URL = re.compile(r"(?i)(?:www\.|https?:|@|#|\.(?:com|net|org|example|cn|co|io|de|fr|tv)\b)")
 _AFTER_STOP = re.compile(r"(?<=[A-Za-z][,;!?])(?=[A-Za-z0-9])|(?<=[a-z]\.)(?=[A-Z])")
 _LEAST_FREQUENCY = {2: 500_000_000, 3: 20_000_000, 4: 1_000_000}
-_AROUND_AND = re.compile(r"(?<=[a-z])(?=&)|(?<=&)(?=[A-Z][a-z])")
+_AROUND_AND = re.compile(r"(?<=[a-z])(?=&)|(?<=&)(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[$€£¥])")
 
 
 def restore_spaces(line: str) -> str:

@@ -62,7 +62,8 @@ DEMO = (
     ),
     Case(
         question="When is the price $48 first shown?",
-        true=("At 16.3 s", "It first appears at 16.3 seconds.", 'At 16.3 s ("NOW $48", until 19.6 s)'),
+        true=("At 16.3 s", "It first appears at 16.3 seconds.",
+              'At 16.3 s ("NOW $48", until 19.6 s)'),
         wrong=("At 12.0 s", "At 18.5 s", "At 3 s", "It appears at 0:27.", "At 26.3 s"),
     ),
     Case(
@@ -73,7 +74,8 @@ DEMO = (
     Case(
         question="What does Mia say?",
         true=("I can hardly see my own notes.", 'Mia says "I can hardly see my own notes."'),
-        wrong=("My eyes hurt before lunch.", "I took the yellow one.", "Mia says that she loves it.",
+        wrong=("My eyes hurt before lunch.", "I took the yellow one.",
+               "Mia says that she likes it.",
                'Tom says "I can hardly see my own notes."', "Mia can see her own notes in Paris."),
     ),
     Case(

@@ -6,7 +6,9 @@ hardest place to lie, since the evidence is right.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,9 +18,8 @@ from admir import Memory
 from admir.agent.graph import Agent
 from admir.api import _agent
 from admir.backends.base import Decision, Situation
-from admir.concurrency import last_of, run_sync
 from admir.settings import load_settings
-from admir.trace import Answered
+from admir.trace import StepTaken
 from admir.types import Action, Verdict
 from tests.agent.drafts import DEMO, TEA, Case, tea_memory
 
@@ -42,12 +43,17 @@ class Liar:
 
 
 def first_verdict(agent: Agent, question: str, draft: str) -> Verdict:
-    """Put the draft into the graph; the verdict on it. The agent stops soon after."""
+    """Put the draft into the graph; the verdict on it. The stream is closed there."""
     lying = replace(agent.mind, reasoner=Liar(agent.mind.reasoner, draft))
-    short = agent.settings.model_copy(update={"max_steps": 4})
-    last = run_sync(last_of(replace(agent, question=question, mind=lying, settings=short).events()))
-    assert isinstance(last, Answered)
-    return next(step.verdict for step in last.answer.steps if step.verdict)
+
+    async def until_verdict() -> Verdict:
+        async with aclosing(replace(agent, question=question, mind=lying).events()) as events:
+            async for event in events:
+                if isinstance(event, StepTaken) and event.step.verdict:
+                    return event.step.verdict
+        raise AssertionError("no verdict")
+
+    return asyncio.run(until_verdict())
 
 
 def rejected_share(agent: Agent, cases: tuple[Case, ...], kind: str):

@@ -23,9 +23,22 @@ from tests.conftest import flat, write_video
 
 ADMIR = Path(sys.executable).parent / "admir"
 PLAIN_COLOUR = (40, 90, 200)
-WORDS = (
-    ["ALPHA", "BRAVO", "CORAL", "DELTA", "EAGLE", "FLINT", "GRAPE", "HOTEL", "INDIA", "JULIET", "KILO", "LEMON", "MANGO", "NOVEM"]
-)
+WORDS = [
+    "ALPHA",
+    "BRAVO",
+    "CORAL",
+    "DELTA",
+    "EAGLE",
+    "FLINT",
+    "GRAPE",
+    "HOTEL",
+    "INDIA",
+    "JULIET",
+    "KILO",
+    "LEMON",
+    "MANGO",
+    "NOVEM",
+]
 _LEFT_OUT = ("PYTHONUNBUFFERED", "FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS")
 
 

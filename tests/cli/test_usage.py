@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Call, admir, clean_environment, ended, start
+from tests.cli.conftest import ADMIR, Call, admir, clean_environment, ended, start
 
 COMMANDS = ("build-memory", "ask", "list", "show", "demo")
 HEAVY = ("langgraph", "cv2", "torch", "onnxruntime", "av", "openai")
@@ -128,15 +128,13 @@ def test_memories_lie_in_the_working_folder_by_default(plain_memories: Path) -> 
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.xfail(strict=True, reason="an empty ADMIR_MEMORIES is taken as the working folder")
 def test_an_empty_setting_counts_as_none(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ADMIR_MEMORIES", "")
     monkeypatch.chdir(tmp_path)
-    ran = call("list")
-    assert ran.code == 0
-    if "No memories in .." in ran.words:
-        pytest.xfail("ADMIR_MEMORIES= (empty) is taken as the working folder itself")
+    assert call("list").words == "No memories in memories."
 
 
 @pytest.mark.parametrize(("name", "value"), [("BETA", "abc"), ("CLIP_S", "0"), ("MAX_STEPS", "")])
@@ -171,9 +169,10 @@ def test_a_closed_pipe_ends_quietly_with_json(
 
 
 def test_a_missing_stdout_is_no_fault(plain_memories: Path) -> None:
-    ran = admir("list", "--memories", plain_memories, preexec_fn=_close_stdout, stdout=None)
-    assert (ran.code, ran.err) == (0, "")
-
-
-def _close_stdout() -> None:
-    os.close(1)
+    ran = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", ADMIR, "list", "--memories", plain_memories],
+        capture_output=True,
+        check=True,
+        env=clean_environment(),
+    )
+    assert ran.stderr == b""

@@ -24,6 +24,7 @@ from admir.text import contains, squash, tokenize, words
 from admir.types import Claim, ClaimStatus, Evidence
 
 TIME_TOLERANCE_S = 1.0
+_MOST_LOOKS = 2
 _STRONG_NAME = 0.6
 _GOOD_DRAFT = 0.6
 _TIME = re.compile(r"(\d+(?:\.\d+)?) ?(?:s|secs?|seconds?)\b|\b(\d{1,2}):(\d{2})\b")
@@ -283,11 +284,11 @@ def _same_line(a: Evidence, b: Evidence) -> bool:
 
 def _look(case: Case, check: Check, reader: TextReader) -> Fault | None:
     """Read the cited frames again: at least the line the claim rests on must be there."""
-    for line in sorted(case.cited, key=lambda e: e.id != case.best.id)[:2]:
-        picture = check.pictures.get(line.id)
-        if picture is None or channel_of(line) != "screen":
-            continue
-        if seen := misread(line, picture, reader):
+    shown = [e for e in case.cited if channel_of(e) == "screen"]
+    shown.sort(key=lambda e: e.id != case.best.id)
+    pictures = check.look([e.id for e in shown[:_MOST_LOOKS]])
+    for line in shown[:_MOST_LOOKS]:
+        if line.id in pictures and (seen := misread(line, pictures[line.id], reader)):
             return Fault(reason=seen, contradicts=True)
     return None
 

@@ -84,13 +84,20 @@ _LOOKS = {"search": "clip_search", "browse": "global_browse", "expert": "communi
 def _action(look: str, query: Query, situation: Situation) -> Action:
     if look == "search":
         terms = " ".join(
-            dict.fromkeys([*sorted(query.terms), *query.quoted, *query.kind.seek.split()])
+            dict.fromkeys([*sorted(query.terms), *query.quoted, *_seek_words(query, situation)])
         )
         return Action(tool="clip_search", arguments={"query": terms or situation.question})
     if look == "browse":
         return Action(tool="global_browse", arguments={"question": situation.question})
     arguments = {"focus": situation.question, "start_s": 0.0, "end_s": situation.video.duration_s}
     return Action(tool="communication_expert", arguments=arguments)
+
+
+def _seek_words(query: Query, situation: Situation) -> list[str]:
+    """Words of the kind to search for; Chinese ones only where the ad or the question has any."""
+    texts = (situation.question, *situation.narrative.explicit_text)
+    chinese = not "".join(texts).isascii()
+    return [word for word in query.kind.seek.split() if chinese or word.isascii() or word in "$€£"]
 
 
 def _thought(look: str, query: Query, done: Sequence[str]) -> str:

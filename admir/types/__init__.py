@@ -1,0 +1,81 @@
+"""The frozen data that flows between all rooms. Imports nothing of ours.
+
+Times are float seconds in fields named `*_s`; spans are half-open [start_s, end_s).
+Boxes are (left, top, right, bottom) as fractions of the picture's width and height.
+"""
+
+from __future__ import annotations
+
+from admir.types.answer import (
+    Action,
+    Answer,
+    Basis,
+    Claim,
+    ClaimStatus,
+    Evidence,
+    EvidenceKind,
+    Hit,
+    InspectMode,
+    Moment,
+    Observation,
+    Step,
+    Usage,
+    Verdict,
+)
+from admir.types.memory import (
+    CLIP_S,
+    FORMAT_VERSION,
+    Clip,
+    Memory,
+    Narrative,
+    Provenance,
+    Subject,
+    clip_spans,
+    text_clip,
+)
+from admir.types.video import (
+    AudioFacts,
+    Box,
+    Frame,
+    Look,
+    ScreenText,
+    Shot,
+    Span,
+    Utterance,
+    VideoInfo,
+)
+
+__all__ = [
+    "CLIP_S",
+    "FORMAT_VERSION",
+    "Action",
+    "Answer",
+    "AudioFacts",
+    "Basis",
+    "Box",
+    "Claim",
+    "ClaimStatus",
+    "Clip",
+    "Evidence",
+    "EvidenceKind",
+    "Frame",
+    "Hit",
+    "InspectMode",
+    "Look",
+    "Memory",
+    "Moment",
+    "Narrative",
+    "Observation",
+    "Provenance",
+    "ScreenText",
+    "Shot",
+    "Span",
+    "Step",
+    "Subject",
+    "Usage",
+    "Utterance",
+    "Verdict",
+    "VideoInfo",
+    "clip_spans",
+    "text_clip",
+]

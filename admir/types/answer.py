@@ -1,0 +1,149 @@
+"""What an ask finds, does and says (paper 2.3, 2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from admir.types.video import Box, Span
+
+EvidenceKind = Literal["frame", "screen_text", "speech", "caption", "expert"]
+ClaimStatus = Literal["verified", "expert", "unverified", "contradicted"]
+Basis = Literal["evidence", "expert", "absence", "none"]
+InspectMode = Literal["literal", "semantic"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One clip found by search, with its score S of eq. 2 and the two parts of it."""
+
+    video_id: str
+    clip_index: int
+    span: Span
+    score: float
+    semantic: float
+    lexical: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """Hits joined by temporal fusion (paper 2.3.2): one event."""
+
+    video_id: str
+    span: Span
+    score: float
+    hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Something that can be pointed at. `id` is given when it enters the ledger.
+
+    `frame` is the path of a picture that shows it; `box` where in that picture it stands.
+    """
+
+    video_id: str
+    kind: EvidenceKind
+    span: Span
+    quote: str
+    id: str = ""
+    frame: str | None = None
+    frame_s: float | None = None
+    box: Box | None = None
+    speaker: str | None = None
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What something cost."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    images: int = 0
+    cost_usd: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            images=self.images + other.images,
+            cost_usd=self.cost_usd + other.cost_usd,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """A tool call the mind asked for. The arguments are checked when it is carried out."""
+
+    tool: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What came back. `looked_at` is the range of the video it covers, for the guards."""
+
+    tool: str
+    text: str
+    evidence: tuple[Evidence, ...] = ()
+    looked_at: Span | None = None
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """One statement of a draft, and what became of it."""
+
+    text: str
+    status: ClaimStatus = "unverified"
+    evidence: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Psi of eq. 5 for a whole draft. `anchors` are the W of eq. 5: entities of the evidence."""
+
+    accepted: bool
+    claims: tuple[Claim, ...]
+    anchors: tuple[str, ...] = ()
+    reason: str = ""
+    absence: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One turn of the loop: thought, actions, observations; a finish has a verdict."""
+
+    index: int
+    thought: str
+    actions: tuple[Action, ...]
+    observations: tuple[Observation, ...] = ()
+    verdict: Verdict | None = None
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The end of an ask. `grounded` means every claim is verified or an expert's reading."""
+
+    video_id: str
+    question: str
+    answer: str
+    grounded: bool
+    basis: Basis
+    claims: tuple[Claim, ...]
+    evidence: tuple[Evidence, ...]
+    steps: tuple[Step, ...]
+    usage: Usage
+    preset: str
+    models: Mapping[str, str]
+    prompt_hashes: Mapping[str, str]
+    reason: str = ""
+    seconds: float = 0.0
+    trace: str | None = None
