@@ -68,7 +68,7 @@ def stem(word: str) -> str:
 
 
 def tokenize(text: str) -> tuple[str, ...]:
-    """Index terms: stems, CJK bigrams, and prices, percents, tags and URLs kept whole."""
+    """Index terms: stems, CJK bigrams, and prices, percents and URLs whole and in parts, tags whole."""
     return tuple(term for match in _TOKEN.finditer(fold(text)) for term in _terms(match))
 
 
@@ -80,6 +80,8 @@ def _terms(match: re.Match[str]) -> Iterable[str]:
         return [stem(value)]
     if kind in ("price", "percent"):
         return [value, *_DIGITS.findall(value)]
+    if kind == "url":
+        return [value, *re.findall(r"\w+", value)]
     return [value]
 
 

@@ -125,18 +125,9 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     return run
 
 
-def whole_ids(memories: Path) -> list[str]:
+def whole_ids(call: Call, memories: Path) -> list[str]:
     """The ids that `admir list --json` shows; asserts that each memory is whole."""
-    rows = admir("list", "--json", "--memories", memories).json["memories"]
-    return _whole(rows, memories)
-
-
-def whole_ids_here(call: Call, memories: Path) -> list[str]:
-    """As `whole_ids`, without a new process."""
-    return _whole(call("list", "--json", "--memories", memories).json["memories"], memories)
-
-
-def _whole(rows: list[dict[str, Any]], memories: Path) -> list[str]:
+    rows = call("list", "--json", "--memories", memories).json["memories"]
     assert [row for row in rows if "error" in row] == []
     for current in memories.glob("*/current"):
         assert (current.parent / "builds" / current.read_text().strip() / "memory.json").is_file()
@@ -171,17 +162,17 @@ def plain_copy(plain_memories: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def busy_video(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Fourteen seconds, each with other text: a build of a few seconds."""
+    """Twelve seconds, each with other text: a build of a few seconds."""
     path = tmp_path_factory.mktemp("busy") / "busy.mp4"
-    return write_video(path, _busy_picture, frames=140, fps=10, size=(640, 360))
+    return write_video(path, _busy_picture, frames=120, fps=10, size=(640, 360))
 
 
 def _busy_picture(index: int) -> np.ndarray:
     second = index // 10
     picture = flat((40 + 9 * second, 90, 200 - 7 * second), (640, 360))
-    for row in range(4):
+    for row in range(3):
         text = f"{WORDS[(second + row) % len(WORDS)]} {100 * second + row}"
-        place = (40, 80 + 80 * row)
+        place = (40, 90 + 100 * row)
         cv2.putText(picture, text, place, cv2.FONT_HERSHEY_SIMPLEX, 1.8, (255, 255, 255), 4)
     return picture
 

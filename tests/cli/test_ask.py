@@ -9,7 +9,7 @@ import pytest
 
 from admir import Memory
 from admir.demo import QUESTIONS
-from tests.cli.conftest import Call, Ran, admir, whole_ids_here
+from tests.cli.conftest import Call, Ran, admir, whole_ids
 
 FIELDS = {
     "answer",
@@ -60,7 +60,7 @@ def test_a_file_without_a_memory_gets_one(call: Call, plain_video: Path, tmp_pat
     ran = call("ask", plain_video, BRAND, "--json", "--memories", tmp_path / "m")
     assert (ran.code, ran.err) == (0, "")
     assert ran.json["basis"] == "absence"
-    assert whole_ids_here(call, tmp_path / "m") == ["plain"]
+    assert whole_ids(call, tmp_path / "m") == ["plain"]
 
 
 def test_a_file_with_a_memory_is_not_built_again(
@@ -77,7 +77,7 @@ def test_the_video_file_may_be_gone(call: Call, plain_video: Path, tmp_path: Pat
     video.unlink()
     assert call("ask", "gone", BRAND, "--memories", tmp_path / "m").code == 0
     call("build-memory", video, "--memories", tmp_path / "m").failed(3, "does not exist")
-    assert whole_ids_here(call, tmp_path / "m") == ["gone"]
+    assert whole_ids(call, tmp_path / "m") == ["gone"]
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,6 @@ from tests.cli.conftest import (
     encode_sound,
     first_half,
     whole_ids,
-    whole_ids_here,
 )
 from tests.conftest import flat, write_video
 
@@ -113,7 +112,7 @@ def test_odd_videos_are_built(call: Call, tmp_path: Path, odd: dict) -> None:
     assert memory["video"]["duration_s"] == pytest.approx(odd["frames"] / 25, abs=0.05)
     assert len(memory["clips"]) == 1
     assert memory["frames"]
-    assert whole_ids_here(call, tmp_path) == ["odd"]
+    assert whole_ids(call, tmp_path) == ["odd"]
     assert call("ask", "odd", "What does it cost?", "--memories", tmp_path).code == 0
 
 
@@ -241,7 +240,7 @@ def test_escapes_in_a_video_do_not_reach_the_terminal(
         more = ["--meta", tmp_path / "meta.json"]
     built = call("build-memory", video, "--memories", tmp_path / "m", *more)
     assert built.code == 0
-    (video_id,) = whole_ids_here(call, tmp_path / "m")
+    (video_id,) = whole_ids(call, tmp_path / "m")
     shown = call("show", video_id, "--memories", tmp_path / "m")
     assert "\x1b" not in built.out + shown.out
 
@@ -313,7 +312,7 @@ def test_metadata_that_only_looks_like_json(
 
 
 def test_of_several_videos_a_broken_one_is_named_and_the_rest_built(
-    plain_video: Path, tmp_path: Path
+    call: Call, plain_video: Path, tmp_path: Path
 ) -> None:
     shutil.copy(plain_video, tmp_path / "good.mp4")
     shutil.copy(plain_video, tmp_path / "fine.mp4")
@@ -326,4 +325,4 @@ def test_of_several_videos_a_broken_one_is_named_and_the_rest_built(
     assert all(line.startswith("error: ") for line in errors)
     assert "good: built in" in ran.out
     assert "fine: built in" in ran.out
-    assert whole_ids(tmp_path / "m") == ["fine", "good"]
+    assert whole_ids(call, tmp_path / "m") == ["fine", "good"]

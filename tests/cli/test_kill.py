@@ -72,17 +72,17 @@ def whole(busy_video: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     return Whole(memories=memories, seconds=ran.json["seconds"], second=second)
 
 
-def test_of_two_builders_one_builds(whole: Whole) -> None:
+def test_of_two_builders_one_builds(call: Call, whole: Whole) -> None:
     if whole.second.code == 0:
         assert whole.second.out.startswith("busy: unchanged")
     else:
         whole.second.failed(6, "another process is building 'busy' now", "wait for it")
-    assert whole_ids(whole.memories) == ["busy"]
+    assert whole_ids(call, whole.memories) == ["busy"]
     assert [p.name for p in (whole.memories / "busy" / "builds").iterdir()] == ["1"]
 
 
 def test_a_killed_build_goes_on_to_the_same_memory(
-    busy_video: Path, tmp_path: Path, whole: Whole
+    call: Call, busy_video: Path, tmp_path: Path, whole: Whole
 ) -> None:
     """kill -9 at three moments of one build, each in the next third of it."""
     dice = random.Random(SEED)
@@ -96,13 +96,13 @@ def test_a_killed_build_goes_on_to_the_same_memory(
         process.kill()
         assert ended(process).code == -signal.SIGKILL
         assert not (tmp_path / "busy" / "current").exists()
-        assert whole_ids(tmp_path) == []
+        assert whole_ids(call, tmp_path) == []
         assert len(_journal(tmp_path)) >= done
         done, before = len(_journal(tmp_path)), moment
     assert done > 0
     ran = admir("build-memory", busy_video, "--json", "--memories", tmp_path)
     assert (ran.code, ran.json["reused"]) == (0, False)
-    assert whole_ids(tmp_path) == ["busy"]
+    assert whole_ids(call, tmp_path) == ["busy"]
     assert _essence(tmp_path) == _essence(whole.memories)
 
 
@@ -127,12 +127,14 @@ def interrupted(busy_video: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     return Interrupted(memories=memories, ran=ran, seconds=time.monotonic() - sent)
 
 
-def test_an_interrupted_build_ends_soon_and_keeps_what_is_done(interrupted: Interrupted) -> None:
+def test_an_interrupted_build_ends_soon_and_keeps_what_is_done(
+    call: Call, interrupted: Interrupted
+) -> None:
     assert (interrupted.ran.code, interrupted.ran.out) == (130, "")
     assert "Traceback" not in interrupted.ran.err
     assert interrupted.seconds < 5
     assert len(_journal(interrupted.memories)) >= 4
-    assert whole_ids(interrupted.memories) == []
+    assert whole_ids(call, interrupted.memories) == []
 
 
 @pytest.mark.xfail(strict=True, reason="typer turns KeyboardInterrupt into exit 130 before main()")
@@ -141,7 +143,7 @@ def test_an_interrupted_build_says_how_to_go_on(interrupted: Interrupted) -> Non
 
 
 def test_frames_read_before_an_interrupt_are_not_read_again(
-    busy_video: Path, tmp_path: Path, interrupted: Interrupted
+    call: Call, busy_video: Path, tmp_path: Path, interrupted: Interrupted
 ) -> None:
     """Mark the readings in the journal: a memory that shows the marks did not read again."""
     memories = Path(shutil.copytree(interrupted.memories, tmp_path / "m"))
@@ -152,11 +154,11 @@ def test_frames_read_before_an_interrupt_are_not_read_again(
     journal = partial / "journal.jsonl"
     journal.write_text("".join(_marked(entry, marks) for entry in _journal(memories)), "utf-8")
     with journal.open("a") as stream:
-        stream.write('["frames/000013.jpg", [{"text": "torn')
+        stream.write('["frames/000011.jpg", [{"text": "torn')
 
     ran = admir("build-memory", busy_video, "--json", "--memories", memories)
     assert (ran.code, ran.json["reused"]) == (0, False)
-    memory = admir("show", "busy", "--json", "--memories", memories).json
+    memory = call("show", "busy", "--json", "--memories", memories).json
     read = {line["text"] for line in memory["screen_text"]}
     assert len(marks) >= 3
     assert set(marks.values()) <= read
@@ -180,9 +182,9 @@ def test_a_build_that_was_not_yet_made_current_is_made_again(
     """Killed between the two renames of a publication."""
     folder = plain_copy / "plain"
     (folder / "current").rename(folder / "current.new")
-    assert whole_ids(plain_copy) == []
+    assert whole_ids(call, plain_copy) == []
     assert call("build-memory", plain_video, "--memories", plain_copy).code == 0
-    assert whole_ids(plain_copy) == ["plain"]
+    assert whole_ids(call, plain_copy) == ["plain"]
     assert not (folder / "current.new").exists()
 
 
@@ -197,7 +199,7 @@ def test_a_build_killed_before_its_publication_is_made_again(
     (folder / "current").unlink()
     (folder / "builds" / "partial-of-other-settings").mkdir()
     assert call("build-memory", plain_video, "--memories", plain_copy).code == 0
-    assert whole_ids(plain_copy) == ["plain"]
+    assert whole_ids(call, plain_copy) == ["plain"]
     assert [path.name for path in (folder / "builds").iterdir()] == ["1"]
 
 
@@ -210,7 +212,7 @@ def test_what_a_power_cut_left_is_no_hindrance(
     partial = _partial(memories)
     assert partial is not None
     (partial / "thumbs.npz").unlink()
-    (partial / "frames" / "000013.jpg").write_bytes(b"")
+    (partial / "frames" / "000011.jpg").write_bytes(b"")
     assert call("build-memory", busy_video, "--memories", memories).code == 0
 
 
@@ -227,4 +229,4 @@ def test_a_torn_journal_is_no_hindrance(
     (partial / "frames").mkdir(parents=True)
     (partial / "journal.jsonl").write_bytes(torn)
     assert call("build-memory", plain_video, "--memories", plain_copy).code == 0
-    assert whole_ids(plain_copy) == ["plain"]
+    assert whole_ids(call, plain_copy) == ["plain"]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from admir import Memory
-from tests.cli.conftest import Call, admir, build_folder, whole_ids_here
+from tests.cli.conftest import Call, admir, build_folder, whole_ids
 
 LISTED = {"video_id", "path", "duration_s", "preset", "built_at", "warnings"}
 
@@ -124,7 +124,7 @@ def test_a_damaged_memory_says_so_and_is_repaired(
 
     built = call("build-memory", plain_video, "--json", "--memories", plain_copy).json
     assert (built["video_id"], built["reused"]) == ("plain", False)
-    assert whole_ids_here(call, plain_copy) == ["plain"]
+    assert whole_ids(call, plain_copy) == ["plain"]
     assert call("ask", "plain", "Why?", "--memories", plain_copy).code == 0
 
 
@@ -133,7 +133,7 @@ def test_a_question_about_the_file_repairs_its_memory(
 ) -> None:
     _no_frame(build_folder(plain_copy, "plain"))
     assert call("ask", plain_video, "Why?", "--memories", plain_copy).code == 0
-    assert whole_ids_here(call, plain_copy) == ["plain"]
+    assert whole_ids(call, plain_copy) == ["plain"]
 
 
 @pytest.mark.xfail(strict=True, reason="`current` is decoded and made a path unchecked: exit 1")
@@ -240,4 +240,4 @@ def test_what_is_no_memory_is_not_listed(call: Call, plain_copy: Path) -> None:
     (plain_copy / "notes.txt").write_text("mine")
     (plain_copy / "empty").mkdir()
     (plain_copy / "half" / "builds" / "partial-0123").mkdir(parents=True)
-    assert whole_ids_here(call, plain_copy) == ["plain"]
+    assert whole_ids(call, plain_copy) == ["plain"]

@@ -28,7 +28,7 @@ def _either(words_: Iterable[str]) -> str:
 
 
 _SIGNED = re.compile(
-    r"[$€£¥￥₹]\s?\d+(?:[.,]\d+)*|\b\d+(?:[.,]\d+)*\s?(?:[€£¥￥₹]|\$(?!\d)|元|块钱?|円)",
+    r"[$€£¥￥₹]\s?\d+(?:[.,]\d+)*|(?<![\d.,])\d+(?:[.,]\d+)*\s?(?:[€£¥￥₹]|\$(?!\d)|元|块钱?|円)",
     re.IGNORECASE,
 )
 _NUMBER = _either(NUMBER_WORDS)
@@ -42,7 +42,7 @@ _PERCENT = re.compile(
 )
 _DEAL = re.compile(
     r"\bbuy (?:one|two|\d)\W+get (?:one|two|\d)\b(?: free)?|\b\d for \d\b|\bhalf[ -]price\b|"
-    r"\bsave [$€£]?\d+\S*|\bfree (?:shipping|delivery|trial|gift|returns)\b|"
+    r"\bsave [$€£]\d+\S*|\bfree (?:shipping|delivery|trial|gift|returns)\b|"
     r"买\S赠\S|满\d+减\d+|包邮",
     re.IGNORECASE,
 )
@@ -62,7 +62,7 @@ _URL = re.compile(
     re.IGNORECASE,
 )
 _PHONE = re.compile(
-    r"(?<![\d.$])\+?(?:\d[\s().-]?){6,13}\d(?![\d%])|"
+    r"(?<![\d.$])\+?(?:\(?\d\)?[\s.-]{0,2}){6,13}\d(?![\d%])|"
     r"\b(?:call|dial|tel\.?|phone)\s+(\+?\d[\d\s-]{4,})",
     re.IGNORECASE,
 )

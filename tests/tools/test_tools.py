@@ -1,0 +1,124 @@
+"""The five tools over the memory of the bundled ad."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from admir import Memory
+from admir.api import _agent
+from admir.concurrency import run_sync
+from admir.settings import load_settings
+from admir.text import contains
+from admir.tools.registry import TOOLS, ToolError, carry_out, describe
+from admir.types import Action
+from tests.agent.drafts import tea_memory
+
+
+@pytest.fixture(scope="module")
+def context(demo: Memory, memories: Path):
+    return _agent(demo, "-", load_settings(memories=memories))[0].tools
+
+
+@pytest.fixture(scope="module")
+def text_context(memories: Path):
+    return _agent(tea_memory(), "-", load_settings(memories=memories))[0].tools
+
+
+def call(context, tool: str, **arguments):
+    return run_sync(carry_out(context, Action(tool=tool, arguments=arguments)))
+
+
+def quotes(result, kind: str) -> list[str]:
+    return [e.quote for e in result.evidence if e.kind == kind]
+
+
+def test_five_tools_are_registered_with_descriptions_and_schemas():
+    names = ["global_browse", "clip_search", "frame_inspect", "communication_expert", "finish"]
+    assert list(TOOLS) == names
+    for tool in describe():
+        assert len(tool["description"]) > 60
+        assert tool["parameters"]["additionalProperties"] is False
+        assert tool["parameters"]["required"]
+
+
+def test_global_browse_brings_every_line_in_time_order(context, facts):
+    result = call(context, "global_browse", question="What is this ad about?")
+    starts = [e.span.start_s for e in result.evidence]
+    assert starts == sorted(starts)
+    shown = " ".join(quotes(result, "screen_text"))
+    assert all(contains(shown, row["text"]) for row in facts["screen_text"])
+    assert quotes(result, "speech") == [row["text"] for row in facts["speech"]]
+    assert facts["brand"] in result.summary
+    assert "direct promotion" in result.summary
+    assert "ninety dollars" in result.summary, "said and not shown: a mismatch"
+
+
+def test_global_browse_keeps_to_its_number_of_clips(demo, memories):
+    settings = load_settings(memories=memories, browse_top_k=2)
+    few = call(_agent(demo, "-", settings)[0].tools, "global_browse", question="price $48")
+    assert few.summary.count("[") == 2
+
+
+def test_clip_search_finds_the_scene_and_its_lines(context, facts):
+    result = call(context, "clip_search", query="website www", top_k=3)
+    assert any(contains(quote, facts["url"]) for quote in quotes(result, "screen_text"))
+    frames = [Path(e.frame) for e in result.evidence if e.kind == "screen_text"]
+    assert all(frame.is_file() for frame in frames)
+
+
+def test_clip_search_for_nothing_known_still_answers(context):
+    assert call(context, "clip_search", query="ztqv").summary.startswith("Moments found:")
+
+
+def test_literal_inspection_reads_the_text_at_four_frames_a_second(context, facts):
+    result = call(context, "frame_inspect", question="?", start_s=20.5, end_s=21.5, mode="literal")
+    times = [
+        float(t) for t in result.summary.split(" s.")[0].removeprefix("Frames at ").split(", ")
+    ]
+    assert len(times) >= 4
+    assert all(20.5 <= t < 21.5 for t in times)
+    read = " ".join(quotes(result, "frame"))
+    assert contains(read, "25% OFF")
+    assert contains(read, "until 30 June")
+    assert result.looked_at.start_s == 20.5
+    with Image.open(result.evidence[0].frame) as picture:
+        assert picture.size == (facts["width"], facts["height"])
+
+
+def test_semantic_inspection_takes_at_most_eight_keyframes(context, facts):
+    result = call(context, "frame_inspect", question="?", start_s=0, end_s=999, mode="semantic")
+    assert 1 <= len(result.evidence) <= 8
+    assert len(result.evidence) == len(facts["scenes"])
+    assert "does not recognise objects" in result.summary
+
+
+def test_the_expert_honours_its_range(context):
+    result = call(context, "communication_expert", focus="persuasion", start_s=15.5, end_s=19)
+    assert "64 frames" in result.summary
+    assert "16 grids" in result.summary
+    assert {e.kind for e in result.evidence} == {"expert"}
+    assert all(15.5 <= e.span.start_s < e.span.end_s <= 19 for e in result.evidence)
+
+
+def test_a_memory_of_text_alone_has_no_pictures_to_inspect(text_context):
+    with pytest.raises(ToolError, match="no pictures"):
+        call(text_context, "frame_inspect", question="?", start_s=0, end_s=2)
+
+
+def test_a_memory_of_text_alone_can_be_searched_and_browsed(text_context):
+    found = call(text_context, "clip_search", query="blackberry tea")
+    assert "Black tea with blackberry" in quotes(found, "screen_text")
+    assert call(text_context, "communication_expert", focus="?").evidence
+
+
+def test_frames_come_from_the_kept_ones_when_the_source_is_gone(context, demo):
+    from dataclasses import replace
+
+    gone = replace(demo, video=replace(demo.video, path="/nowhere/ad.mp4"))
+    result = call(
+        replace(context, memory=gone), "frame_inspect", question="?", start_s=20.6, end_s=21.4
+    )
+    assert contains(" ".join(quotes(result, "frame")), "25% OFF")
