@@ -20,8 +20,7 @@ NAMES = {
     "emoji": ("🎬🔥.mp4", "video"),
     "markup": ("[bold]loud[red].mp4", "bold-loud-red"),
     "newline": ("two\nlines.mp4", "two-lines"),
-    "no suffix": ("bare", "bare"),
-    "long": ("n" * 200 + ".mp4", "n" * 60),
+    "long": ("n" * 200, "n" * 60),
 }
 
 

@@ -155,7 +155,7 @@ def _unread(*arguments: str | Path) -> tuple[int, str]:
     return ran.code, ran.err.strip()
 
 
-@pytest.mark.parametrize("arguments", [("list",), ("show", "plain"), ("ask", "plain", "Why?")])
+@pytest.mark.parametrize("arguments", [("list",), ("show", "plain")])
 def test_a_closed_pipe_ends_quietly(plain_memories: Path, arguments: tuple[str, ...]) -> None:
     assert _unread(*arguments, "--memories", plain_memories) == (1, "")
 

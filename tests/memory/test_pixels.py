@@ -1,0 +1,75 @@
+"""Pictures of a memory: from the source where it stands, else the kept frames."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from admir import Memory
+from admir.demo import AD
+from admir.memory.pixels import frames_at, nearest_frame, source_is_there
+from admir.perception.decode import pictures
+
+
+def with_source(memory, path):
+    return replace(memory, video=replace(memory.video, path=str(path)))
+
+
+@pytest.fixture(scope="module")
+def orphan(demo):
+    """The memory of the ad, its video gone."""
+    return with_source(demo, "/nowhere/ad.mp4")
+
+
+def test_pictures_come_from_the_source_at_the_asked_times(demo):
+    found = frames_at(demo, [4.16, 4.2])
+    assert [p.time_s for p in found] == [4.16, 4.2]
+    true = pictures(AD, [4.16, 4.2])
+    assert all(np.array_equal(a.pixels, b.pixels) for a, b in zip(found, true, strict=True))
+
+
+def test_without_the_source_the_nearest_kept_frames_come_with_their_own_times(demo, orphan):
+    found = frames_at(orphan, [4.16, 4.2, 17.6])
+    assert [p.time_s for p in found] == [4.0, 18.0]
+    (true,) = pictures(AD, [18.0])
+    assert found[1].pixels.shape == true.pixels.shape
+    assert np.abs(found[1].pixels.astype(int) - true.pixels).mean() < 4
+
+
+def test_a_source_of_another_size_is_not_trusted(demo, tmp_path):
+    changed = tmp_path / "ad.mp4"
+    changed.write_bytes(AD.read_bytes() + b"more")
+    assert not source_is_there(with_source(demo, changed))
+    assert [p.time_s for p in frames_at(with_source(demo, changed), [4.2])] == [4.0]
+
+
+def test_a_source_of_the_same_size_that_cannot_be_read_is_not_used(demo, tmp_path):
+    noise = tmp_path / "ad.mp4"
+    noise.write_bytes(bytes(demo.video.file_bytes))
+    assert [p.time_s for p in frames_at(with_source(demo, noise), [4.2])] == [4.0]
+
+
+def test_a_copy_of_the_source_elsewhere_is_as_good(demo, tmp_path):
+    copy = Path(shutil.copy(AD, tmp_path / "copy.mp4"))
+    assert [p.time_s for p in frames_at(with_source(demo, copy), [4.2])] == [4.2]
+
+
+def test_a_memory_of_text_alone_has_no_pictures():
+    memory = Memory.from_timeline("tea", [{"t": 0, "ocr": ["Spring tea"]}])
+    assert frames_at(memory, [0.5]) == []
+    assert nearest_frame(memory, 0.5) is None
+    assert not source_is_there(memory)
+
+
+def test_a_lost_kept_frame_is_an_os_error(orphan, tmp_path):
+    with pytest.raises(OSError, match=r"000004\.jpg"):
+        frames_at(replace(orphan, folder=str(tmp_path)), [4.2])
+
+
+@pytest.mark.parametrize(("time_s", "frame_s"), [(-3.0, 0.0), (4.4, 4.0), (4.6, 5.0), (99.0, 32.0)])
+def test_the_nearest_frame_is_the_nearest(demo, time_s, frame_s):
+    assert nearest_frame(demo, time_s).time_s == frame_s

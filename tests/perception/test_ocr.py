@@ -1,0 +1,72 @@
+"""Reading the text of one picture. Few pictures: each reading costs."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+from admir.perception.ocr import RapidOcrReader
+from admir.text import squash
+
+SIZE = (640, 360)
+
+
+def page(*lines):
+    """Lines of (x, y, text) in white on blue, BGR."""
+    image = Image.new("RGB", SIZE, (20, 30, 60))
+    pen = ImageDraw.Draw(image)
+    for x, y, text in lines:
+        pen.text((x, y), text, fill="white", font=ImageFont.load_default(size=36))
+    return np.asarray(image)[:, :, ::-1].copy()
+
+
+CARD = page((40, 40, "NOW $48"), (40, 160, "Light that listens."), (40, 280, "www.lumivo.example"))
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return RapidOcrReader()
+
+
+@pytest.fixture(scope="module")
+def card(reader):
+    return reader.read(CARD)
+
+
+def test_a_price_a_slogan_and_an_address_are_read_from_top_to_bottom(card):
+    assert [line.text for line in card] == ["NOW $48", "Light that listens.", "www.lumivo.example"]
+    assert not any(line.vertical for line in card)
+    assert all(0.6 <= line.confidence <= 1 for line in card)
+
+
+def test_the_box_of_a_line_stands_around_it(card):
+    left, top, right, bottom = card[0].box
+    inside = CARD[int(top * 360) : int(bottom * 360) + 1, int(left * 640) : int(right * 640) + 1]
+    white, all_white = (inside > 200).all(axis=2).sum(), (CARD[:120] > 200).all(axis=2).sum()
+    assert white >= 0.98 * all_white
+    assert (right - left) * (bottom - top) < 0.15
+
+
+@pytest.mark.parametrize("quarters", [1, 3])
+def test_a_line_that_runs_upwards_or_downwards_is_read_and_called_vertical(reader, quarters):
+    picture = np.rot90(page((60, 150, "THREE NEW COLOURS")), quarters)
+    (line,) = reader.read(np.ascontiguousarray(picture))
+    assert (squash(line.text), line.vertical) == (squash("THREE NEW COLOURS"), True)
+
+
+def test_pictures_without_text_have_no_lines(reader):
+    texture = np.random.default_rng(0).integers(0, 255, (120, 160, 3), dtype=np.uint8)
+    assert reader.read(page()) == reader.read(texture) == ()
+
+
+@pytest.mark.parametrize("shape", [(2, 2, 3), (1, 200, 3), (600, 4, 3)])
+def test_pictures_of_any_shape_can_be_read(reader, shape):
+    assert reader.read(np.zeros(shape, np.uint8)) == ()
+
+
+def test_two_threads_read_the_same_as_one(reader, card):
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(reader.read, [CARD, CARD])) == [card, card]
