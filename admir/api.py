@@ -10,13 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from admir.backends.presets import open_embedder, open_mind
+from admir.backends.presets import open_embedder, open_mind, open_reader
 from admir.concurrency import last_of, run_sync
 from admir.errors import QuestionError
 from admir.memory.builder import Builder
 from admir.memory.index import index_text_memory, open_index
 from admir.memory.store import MemoryStore
-from admir.perception.ocr import RapidOcrReader
 from admir.settings import MAX_QUESTION_CHARS, Settings, load_settings
 from admir.tools.base import ToolContext
 from admir.trace import Answered, AnswerEvent, BuildEvent, Built, write_event
@@ -38,7 +37,7 @@ def build_memory(
     Raises VideoError, BuildInProgress, MemoryStoreError or BackendUnavailable.
     """
     settings = load_settings(memories=memories, preset=preset)
-    last = run_sync(last_of(build_events(Path(video), settings, metadata or {})))
+    last = run_sync(last_of(build_events(Path(video), settings, metadata)))
     assert isinstance(last, Built)
     return last.memory
 
@@ -67,15 +66,18 @@ def ask(
 
 
 def build_events(
-    path: Path, settings: Settings, metadata: Mapping[str, str]
+    path: Path, settings: Settings, metadata: Mapping[str, str] | None = None
 ) -> AsyncIterator[BuildEvent]:
-    """The build as a stream of events that ends with `Built`."""
-    reader = RapidOcrReader()
+    """The build as a stream of events that ends with `Built`.
+
+    Without `metadata` a stored memory keeps what it has.
+    """
+    reader = open_reader()
     builder = Builder(
         settings=settings,
         store=MemoryStore(settings.memories),
         mind=open_mind(settings, reader),
-        embedder=open_embedder(settings),
+        embedder=open_embedder(),
         reader=reader,
     )
     return builder.build(path, metadata)
@@ -143,7 +145,7 @@ async def find_memory(video: str | Path, settings: Settings) -> Memory:
     path = video_file(video)
     if path is None:
         return store.read(str(video))
-    last = await last_of(build_events(path, settings, {}))
+    last = await last_of(build_events(path, settings))
     assert isinstance(last, Built)
     return last.memory
 
@@ -151,8 +153,8 @@ async def find_memory(video: str | Path, settings: Settings) -> Memory:
 def _agent(memory: Memory, question: str, settings: Settings) -> tuple[Agent, Path | None]:
     from admir.agent.graph import Agent  # LangGraph takes a second: a build does without
 
-    store, embedder = MemoryStore(settings.memories), open_embedder(settings)
-    mind = open_mind(settings, RapidOcrReader())
+    store, embedder = MemoryStore(settings.memories), open_embedder()
+    mind = open_mind(settings, open_reader())
     if memory.folder:
         index = open_index(memory, store.vectors(memory), embedder, settings.beta)
         trace = store.trace_path(memory.video.id)

@@ -12,10 +12,10 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -27,14 +27,21 @@ if TYPE_CHECKING:
     from admir.settings import Settings
     from admir.trace import Built
     from admir.types import Answer, Memory
+    from admir.views.rows import Unreadable
 
+EXIT_WRONG_USE = 2
 EXIT_SOME_FAILED = 8
 EXIT_INTERRUPTED = 130
+STOPPED = "stopped; what is done is kept, run the same command to go on"
+
+# Typer carries a copy of click: its errors are reached by way of one that it exports.
+_ClickError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[2])
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     help="Ask questions about advertising videos, and get answers with their evidence.",
 )
 
@@ -48,9 +55,12 @@ class PresetName(StrEnum):
 
 
 Memories = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
-        "--memories", help="Folder of memories [default: memories]", envvar="ADMIR_MEMORIES"
+        "--memories",
+        help="Folder of memories [default: memories]",
+        envvar="ADMIR_MEMORIES",
+        metavar="PATH",
     ),
 ]
 PresetOption = Annotated[
@@ -60,9 +70,9 @@ PresetOption = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
-@app.command("build-memory")
+@app.command("build-memory", short_help="Build the memory of each video.")
 def build_memory_command(
-    videos: Annotated[list[str], typer.Argument(help="Video files.", metavar="VIDEO...")],
+    videos: Annotated[list[str], typer.Argument(help="Video files.", metavar="VIDEO")],
     meta: Annotated[
         Path | None, typer.Option(help="JSON file of text fields: product, category, ...")
     ] = None,
@@ -100,7 +110,7 @@ def ask_command(
     from admir.views import terminal
 
     settings = _settings(memories, preset)
-    answer = _run(_answer(video, question, settings, quiet=as_json))
+    answer = asyncio.run(_answer(video, question, settings, quiet=as_json))
     if as_json:
         _print_json(answer)
         return
@@ -116,15 +126,15 @@ def list_command(
 ) -> None:
     """List the videos that have a memory. With --json: {"memories": [{"video_id", ...}]}."""
     from admir.memory.store import MemoryStore
-    from admir.views import terminal
+    from admir.views import rows, terminal
 
     settings = _settings(memories, preset)
     store = MemoryStore(settings.memories)
     found = [_readable(store.read, video_id) for video_id in store.ids()]
     if as_json:
-        _print_json({"memories": [_summary(m) for m in found]})
+        _print_json({"memories": [rows.of_memory(m) for m in found]})
     elif not found:
-        _console().print(f"No memories in {settings.memories}.", markup=False)
+        _say(f"No memories in {settings.memories}.")
     else:
         terminal.show_list(_console(), found)
 
@@ -147,7 +157,7 @@ def show_command(
         terminal.show_memory(_console(), memory)
 
 
-@app.command("demo")
+@app.command("demo", short_help="Ask questions about a bundled ad.")
 def demo_command(
     memories: Memories = None, preset: PresetOption = None, as_json: Json = False
 ) -> None:
@@ -163,7 +173,7 @@ def demo_command(
     console.print(f"Building the memory of {AD.name}, a bundled ad of an invented product.")
     answers = []
     for question in QUESTIONS:
-        answer = _run(_answer(str(AD), question, settings, quiet=as_json))
+        answer = asyncio.run(_answer(str(AD), question, settings, quiet=as_json))
         answers.append(answer)
         if not as_json:
             terminal.show_answer(console, answer)
@@ -173,71 +183,125 @@ def demo_command(
     if as_json:
         _print_json({"answers": answers})
     else:
-        folder = Path(settings.memories)
-        console.print(f"Memory, frames and traces lie under {folder}.", markup=False)
+        _say(f"Memory, frames and traces lie under {settings.memories}.")
 
 
 def main() -> None:
     """Run the command line. An error is one line on stderr and a documented exit code."""
+    code = _run_app()
+    sys.exit(_flush() or code)
+
+
+def _run_app() -> int:
+    """Run the command; its errors are told, and become the exit code."""
     try:
-        app(standalone_mode=True)
+        code = app(standalone_mode=False) or 0
+    except (KeyboardInterrupt, typer.Abort):
+        code = EXIT_INTERRUPTED
     except AdmirError as error:
-        _complain(error)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("stopped; what is done is kept, run the same command to go on", file=sys.stderr)
-        sys.exit(EXIT_INTERRUPTED)
+        return _complain(error)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        return _leave_stdout()
+    except _ClickError as error:
+        return _wrong_use(error)
     except Exception as error:
         if os.environ.get("ADMIR_DEBUG"):
             raise
-        what = " ".join(str(error).split()) or "no message"
-        print(
-            f"error: unexpected {type(error).__name__}: {what} (ADMIR_DEBUG=1 shows the traceback)",
-            file=sys.stderr,
-        )
-        sys.exit(1)
+        return _fault(error)
+    if code == EXIT_INTERRUPTED:  # typer makes this of a KeyboardInterrupt
+        print(STOPPED, file=sys.stderr)
+    return int(code)
 
 
-def _settings(memories: Path | None, preset: PresetName | None) -> Settings:
+def _wrong_use(error: typer.BadParameter) -> int:
+    """One line, where the way out is; `admir` alone shows its help."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        return EXIT_WRONG_USE
+    context = getattr(error, "ctx", None)
+    usage = f" ({context.get_usage()}; `--help` tells more)" if context else ""
+    _complain(AdmirError(f"{error.format_message()}{usage}"))
+    return EXIT_WRONG_USE
+
+
+def _fault(error: Exception) -> int:
+    what = str(error) or "no message"
+    hint = "ADMIR_DEBUG=1 shows the traceback"
+    return _complain(AdmirError(f"unexpected {type(error).__name__}: {what} ({hint})"))
+
+
+def _flush() -> int:
+    """Write out what is left for stdout; 1 where nobody reads it or it cannot be written."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        return _leave_stdout()
+    except OSError as error:
+        _complain(AdmirError(f"cannot write the output: {error.strerror}"))
+        return _leave_stdout()
+    return 0
+
+
+def _leave_stdout() -> int:
+    """Nobody reads: what is still buffered goes nowhere, and Python says nothing of it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
+
+
+def _settings(memories: str | None, preset: PresetName | None) -> Settings:
     from admir.settings import load_settings
 
     return load_settings(memories=memories, preset=preset.value if preset else None)
 
 
 def _metadata(path: Path | None) -> dict[str, str]:
+    """The fields of a JSON file; raises OptionError."""
     if path is None:
         return {}
     try:
         fields = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise OptionError(f"--meta {path.name!r} cannot be read as JSON: {error}") from None
     if not isinstance(fields, dict):
         raise OptionError(f"--meta {path.name!r} must hold one JSON object of text fields")
-    return {str(key): str(value) for key, value in fields.items()}
+    return {key: _field(path, key, value) for key, value in fields.items()}
+
+
+def _field(path: Path, key: str, value: object) -> str:
+    """Text or a number as text; anything else says nothing of a product."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise OptionError(f"--meta {path.name!r}: {key!r} must be a text or a number")
+    try:
+        f"{key}{value}".encode()
+    except UnicodeEncodeError:
+        raise OptionError(f"--meta {path.name!r}: {key!r} holds half a character") from None
+    return str(value)
 
 
 def _build_one(path: Path, settings: Settings, metadata: dict[str, str], *, as_json: bool) -> int:
     """Build one video and report it; the exit code of its error, or 0."""
+    from admir.views import rows
+
     try:
-        built = _run(_build(path, settings, metadata, quiet=as_json))
+        built = asyncio.run(_build(path, settings, metadata, quiet=as_json))
     except AdmirError as error:
         if as_json:
-            row = {"video": str(path), "error": str(error), "kind": error.kind}
-            print(json.dumps(row, ensure_ascii=False), flush=True)
+            _print_row({"video": str(path), "error": str(error), "kind": error.kind})
         else:
             _complain(error)
         return error.exit_code
     if as_json:
-        print(json.dumps(_built_row(built), ensure_ascii=False), flush=True)
+        _print_row(rows.of_build(built))
     else:
         _report(built)
     return 0
 
 
-async def _build(path: Path, settings: Settings, metadata: dict[str, str], *, quiet: bool) -> Built:
+async def _build(
+    path: Path, settings: Settings, metadata: dict[str, str] | None, *, quiet: bool
+) -> Built:
+    """Build with a bar on stderr; `metadata` None keeps what the stored memory has."""
     from admir.api import build_events
     from admir.concurrency import last_of
     from admir.trace import BuildProgress, Built
@@ -261,16 +325,12 @@ async def _answer(video: str, question: str, settings: Settings, *, quiet: bool)
     check_question(question)
     path = video_file(video)
     if path is not None:
-        memory = (await _build(path, settings, {}, quiet=quiet)).memory
+        memory = (await _build(path, settings, None, quiet=quiet)).memory
     else:
         memory = MemoryStore(settings.memories).read(video)
     last = await last_of(ask_events(memory, question, settings))
     assert isinstance(last, Answered)
     return last.answer
-
-
-def _run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    return asyncio.run(coroutine)
 
 
 def _console(*, quiet: bool = False, stderr: bool = False) -> Console:
@@ -279,60 +339,48 @@ def _console(*, quiet: bool = False, stderr: bool = False) -> Console:
     return Console(quiet=quiet, stderr=stderr, highlight=False, soft_wrap=False)
 
 
-def _complain(error: AdmirError) -> None:
+def _complain(error: AdmirError) -> int:
+    """Print the error and return its exit code."""
     print(f"error: {error}", file=sys.stderr)
+    return error.exit_code
 
 
 def _report(built: Built) -> None:
     memory = built.memory
     what = "unchanged" if built.reused else f"built in {memory.provenance.seconds:.1f} s"
-    console = _console()
-    console.print(
+    _say(
         f"{memory.video.id}: {what}; {memory.video.duration_s:.1f} s, {len(memory.shots)} shots, "
-        f"{len(memory.screen_text)} lines on screen, {len(memory.utterances)} spoken",
-        markup=False,
+        f"{len(memory.screen_text)} lines on screen, {len(memory.utterances)} spoken"
     )
     for warning in memory.provenance.warnings:
-        console.print(f"  ! {warning}", markup=False)
+        _say(f"  ! {warning}")
 
 
-def _built_row(built: Built) -> dict[str, Any]:
-    memory = built.memory
-    return {
-        "video_id": memory.video.id,
-        "folder": memory.folder,
-        "reused": built.reused,
-        "seconds": round(sum(built.stage_seconds.values()), 3),
-        "stages": dict(built.stage_seconds),
-        "duration_s": memory.video.duration_s,
-        "frames_sampled": memory.provenance.frames_sampled,
-        "frames_read": memory.provenance.frames_read,
-        "warnings": list(memory.provenance.warnings),
-    }
+def _readable(read: Callable[[str], Memory], video_id: str) -> Memory | Unreadable:
+    from admir.views.rows import Unreadable
 
-
-def _readable(read: Callable[[str], Memory], video_id: str) -> Memory | str:
     try:
         return read(video_id)
     except AdmirError as error:
-        return f"{video_id}: {error}"
-
-
-def _summary(memory: Memory | str) -> dict[str, Any]:
-    if isinstance(memory, str):
-        video_id, _, error = memory.partition(": ")
-        return {"video_id": video_id, "error": error}
-    return {
-        "video_id": memory.video.id,
-        "path": memory.video.path,
-        "duration_s": memory.video.duration_s,
-        "preset": memory.provenance.preset,
-        "built_at": memory.provenance.built_at,
-        "warnings": list(memory.provenance.warnings),
-    }
+        return Unreadable(video_id=video_id, reason=str(error))
 
 
 def _print_json(value: Any) -> None:
-    from admir.trace import to_plain
+    """One object over several lines."""
+    from admir.trace import to_json, to_plain
 
-    print(json.dumps(to_plain(value), ensure_ascii=False, indent=1))
+    print(to_json(to_plain(value), indent=1))
+
+
+def _print_row(row: dict[str, Any]) -> None:
+    """One object on one line, at once."""
+    from admir.trace import to_json
+
+    print(to_json(row), flush=True)
+
+
+def _say(line: str) -> None:
+    """A line for people; nothing in it is markup, or steers the terminal."""
+    from admir.text import shown
+
+    _console().print(shown(line), markup=False)

@@ -1,11 +1,12 @@
-"""The three async idioms used everywhere: stream events, run to the end, run without a loop."""
+"""The async idioms used everywhere: streams of events, threads, and runs without a loop."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from typing import Any, TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -38,33 +39,88 @@ async def stream_events(run: Callable[[Callable[[T], None]], Awaitable[None]]) -
 
 
 async def last_of(events: AsyncIterator[T], tell: Callable[[T], None] | None = None) -> T:
-    """Run a stream to its end and return its last event; `tell` sees every one."""
+    """Run a stream to its end and return its last event; `tell` sees every one.
+
+    The stream is closed on the way out, also by an error of `tell` or a cancellation.
+    """
     last: list[T] = []
-    async for event in events:
-        if tell is not None:
-            tell(event)
-        last[:] = [event]
+    try:
+        async for event in events:
+            if tell is not None:
+                tell(event)
+            last[:] = [event]
+    finally:
+        if isinstance(events, AsyncGenerator):
+            await events.aclose()
     return last[0]
 
 
+async def in_thread(work: Callable[[], T], stop: Callable[[], None]) -> T:
+    """Run `work` in a thread. A cancelled caller calls `stop` and leaves once the thread has ended.
+
+    (`asyncio.to_thread` leaves at once, while the thread still writes.)
+    """
+    job = asyncio.get_running_loop().run_in_executor(None, work)
+    try:
+        return await asyncio.shield(job)
+    except asyncio.CancelledError:
+        stop()
+        while not job.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([job])
+        raise
+
+
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, also where an event loop is already running (a notebook)."""
+    """Run a coroutine to its end, also where an event loop is already running (a notebook).
+
+    An interrupt cancels the coroutine, waits for its end and is raised again.
+    """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(coroutine)
-    box: list[T] = []
-    failure: list[BaseException] = []
+    return _Worker(coroutine).result()
 
-    def work() -> None:
+
+class _Worker(Generic[T]):
+    """A coroutine in a loop and a thread of its own."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, T]) -> None:
+        self._coroutine = coroutine
+        self._cancel: Callable[[], object] = lambda: None
+        self._box: list[T] = []
+        self._failure: list[BaseException] = []
+        self._ended = threading.Event()
+
+    def result(self) -> T:
+        """What the coroutine returns; raises what it raises."""
+        threading.Thread(target=self._work, name="admir").start()
         try:
-            box.append(asyncio.run(coroutine))
-        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
-            failure.append(error)
+            # Not `join`: interrupted, it takes the thread for ended (Python 3.11). And no wait
+            # without an end: on Windows nothing interrupts it.
+            while not self._ended.wait(0.1):
+                pass
+        except KeyboardInterrupt:
+            with suppress(RuntimeError):  # the loop has ended by itself
+                self._cancel()
+            self._ended.wait()
+            raise
+        if self._failure:
+            raise self._failure[0]
+        return self._box[0]
 
-    thread = threading.Thread(target=work, name="admir")
-    thread.start()
-    thread.join()
-    if failure:
-        raise failure[0]
-    return box[0]
+    def _work(self) -> None:
+        try:
+            self._box.append(asyncio.run(self._main()))
+        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
+            self._failure.append(error)
+        finally:
+            self._ended.set()
+
+    async def _main(self) -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        loop = asyncio.get_running_loop()
+        self._cancel = lambda: loop.call_soon_threadsafe(task.cancel)
+        return await self._coroutine

@@ -21,6 +21,10 @@ and a shell reads `exit_code`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 
 class AdmirError(Exception):
     """Base of the tree. `kind` is a stable name for programs, `exit_code` one for shells."""
@@ -29,7 +33,12 @@ class AdmirError(Exception):
     exit_code = 1
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+        super().__init__(_one_line(message))
+
+
+def _one_line(message: str) -> str:
+    """Names of files stand in messages: controls of the terminal and of direction go."""
+    return "".join(c for c in " ".join(message.split()) if c.isprintable())
 
 
 class InputError(AdmirError):
@@ -114,3 +123,12 @@ class BackendUnavailable(AdmirError):
 
     kind = "backend-unavailable"
     exit_code = 7
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Around what writes there: an OSError of the disk becomes a MemoryStoreError."""
+    try:
+        yield
+    except OSError as error:
+        raise MemoryStoreError(f"cannot write to {place}: {error.strerror or error}") from None

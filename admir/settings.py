@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from admir.errors import OptionError
@@ -35,6 +35,14 @@ class Settings(BaseSettings):
     max_steps: int = Field(8, ge=1, le=50, description="T_max of Algorithm 1 (B.2)")
     answer_words: int = Field(29, ge=5, le=500, description="most words in an answer (B.2: < 30)")
     workers: int = Field(2, ge=1, le=64, description="threads that decode and read text")
+
+    @field_validator("memories", mode="before")
+    @classmethod
+    def _names_a_folder(cls, value: Any) -> Any:
+        """An empty text would be the working folder."""
+        if value == "":
+            raise ValueError("must name a folder")
+        return value
 
 
 def load_settings(**overrides: Any) -> Settings:

@@ -15,10 +15,10 @@ import snowballstemmer
 
 _TOKEN = re.compile(
     r"""
-    (?P<url>(?:https?://)?(?:[\w-]+\.)+[a-z]{2,}(?:/[^\s"'”)]*)?)
+    (?P<url>(?<![a-z0-9.-])(?:https?://)?(?:[a-z0-9-]++\.)++[a-z]{2,}(?:/[^\s"'”)]*)?)
   | (?P<tag>[#@][\w]+)
-  | (?P<price>[$€£¥₹]\s?\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*\s?(?:[$€£¥₹]|元|块|円))
-  | (?P<percent>\d+(?:[.,]\d+)?\s?%)
+  | (?P<price>[$€£¥₹]\s?\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*[ ]?(?:[$€£¥₹](?!\d)|元|块|円))
+  | (?P<percent>(?<!\d)\d+(?:[.,]\d+)?\s?%)
   | (?P<number>\d+(?:[.,:/]\d+)*)
   | (?P<cjk>[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+)
   | (?P<word>[^\W\d_]+(?:['’][^\W\d_]+)*)
@@ -27,6 +27,9 @@ _TOKEN = re.compile(
 )
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _DROP = re.compile(r"[^\w%$€£¥₹#@+]|_", re.UNICODE)
+_POINT, _APART = "ˑ", "ˌ"
+"""Letters to the squasher, and used by no language of ads: a decimal point, and a gap."""
+
 _DIGITS = re.compile(r"\d+(?:[.,:/]\d+)*")
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
@@ -39,7 +42,8 @@ _NUMBER_WORDS = {word: n for n, word in enumerate(_UNITS.split())} | {
 NUMBER_WORDS = (*_NUMBER_WORDS, "hundred", "thousand")
 """English words that numbers are spelt with."""
 
-_SPELT = re.compile(rf"\b(?:{'|'.join(NUMBER_WORDS)})(?: (?:and )?(?:{'|'.join(NUMBER_WORDS)}))*\b")
+_SPELT_WORD = "|".join(NUMBER_WORDS)
+_SPELT = re.compile(rf"\b(?:{_SPELT_WORD})(?: (?:and )?(?:{_SPELT_WORD}))*\b")
 _stemmer = snowballstemmer.stemmer("english")
 
 
@@ -68,7 +72,7 @@ def stem(word: str) -> str:
 
 
 def tokenize(text: str) -> tuple[str, ...]:
-    """Index terms: stems, CJK bigrams, and prices, percents and URLs whole and in parts, tags whole."""
+    """Index terms: stems, CJK bigrams, tags, and prices, percents, URLs whole and in parts."""
     return tuple(term for match in _TOKEN.finditer(fold(text)) for term in _terms(match))
 
 
@@ -99,34 +103,48 @@ def numbers(text: str) -> tuple[str, ...]:
 
 
 def plain_number(digits: str) -> str:
-    """`1,299.00` -> `1299`."""
-    return re.sub(r"\.00?$", "", digits.replace(",", "") if "," in digits else digits)
+    """One form for one number: `1,299.00` -> `1299`, `1.299,00` -> `1299`, `49,90` -> `49.9`."""
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits):
+        digits = digits.replace(",", "")
+    elif re.fullmatch(r"\d{1,3}(?:\.\d{3})+,\d{1,2}|\d+,\d{1,2}", digits):
+        digits = digits.replace(".", "").replace(",", ".")
+    return digits.rstrip("0").rstrip(".") if digits.count(".") == 1 else digits
 
 
 def spelt_number(text: str) -> int:
     """`forty eight` -> 48; words that are no number count nothing."""
-    total = 0
+    total = group = 0
     for part in re.findall(r"[a-z]+", fold(text)):
-        if part in ("hundred", "thousand"):
-            total = max(1, total) * (100 if part == "hundred" else 1000)
+        if part == "hundred":
+            group = max(1, group) * 100
+        elif part == "thousand":
+            total, group = total + max(1, group) * 1000, 0
         else:
-            total += _NUMBER_WORDS.get(part, 0)
-    return total
+            group += _NUMBER_WORDS.get(part, 0)
+    return total + group
 
 
 def contains(haystack: str, needle: str) -> bool:
     """Whether `needle` stands in `haystack`, spaces, case and width forms aside.
 
-    A number must stand as a whole number: `5` is not in `15`, nor `555` in `5551`.
+    A number must stand as a whole number: `5` is not in `15`, nor `99` in `4.99`.
     """
-    want, text = _squash_apart(needle), _squash_apart(haystack)
+    want, text = _squash_numbers(needle), _squash_numbers(haystack)
     if not want:
         return False
-    before = r"(?<!\d)" if want[0].isdigit() else ""
-    after = r"(?!\d)" if want[-1].isdigit() else ""
+    before = rf"(?<![\d{_POINT}])" if want[0].isdigit() else ""
+    after = rf"(?![\d{_POINT}])" if want[-1].isdigit() else ""
     return re.search(before + re.escape(want) + after, text) is not None
 
 
-def _squash_apart(text: str) -> str:
-    """Squashed, but with a mark between two numbers that stand apart."""
-    return squash(re.sub(r"(?<=\d)[^\w.,:/]+(?=\d)", "@", fold(text)))
+def _squash_numbers(text: str) -> str:
+    """Squashed, with marks that keep the numbers of a text whole and apart."""
+    folded = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", fold(text))
+    whole = re.sub(r"(?<=\d)[.,:/](?=\d)", _POINT, folded)
+    return squash(re.sub(r"(?<=\d)[^\w]+(?=\d)", _APART, whole))
+
+
+def shown(text: str) -> str:
+    """The text on one line, without what steers a terminal: controls, bidi, lone surrogates."""
+    line = re.sub(r"[\n\r\t\x0b\x0c\x85\u2028\u2029]+", " ", text)
+    return "".join(c for c in line if unicodedata.category(c) not in ("Cc", "Cf", "Cs"))

@@ -15,6 +15,9 @@ from typing import IO, Any
 
 from admir.types import Answer, Claim, Memory, Narrative, Span, Step, Subject
 
+_UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Controls, line ends, marks of direction and half characters: JSON leaves them as they are."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildProgress:
@@ -77,6 +80,19 @@ class Answered:
     answer: Answer
 
 
+STAGES = (
+    "hash",
+    "decode",
+    "read text",
+    "speech",
+    "caption",
+    "merge",
+    "narrate",
+    "embed",
+    "store",
+)
+"""The stages of a build, in order; `BuildProgress.stage` is one of them."""
+
 BuildEvent = BuildProgress | Built
 AnswerEvent = Asked | Oriented | StepTaken | Backtracked | Answered
 
@@ -103,6 +119,12 @@ def to_plain(value: Any) -> Any:
     return value
 
 
+def to_json(plain: Any, *, indent: int | None = None) -> str:
+    """JSON that a terminal, a line reader and a UTF-8 file take, whatever its texts hold."""
+    text = json.dumps(plain, ensure_ascii=False, indent=indent)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 def event_name(event: object) -> str:
     """`StepTaken` -> `step_taken`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
@@ -111,10 +133,11 @@ def event_name(event: object) -> str:
 def write_event(stream: IO[str], event: object) -> None:
     """One line of JSON, written through at once so that a killed run leaves its trace."""
     plain = {"event": event_name(event), **to_plain(event)}
-    stream.write(json.dumps(plain, ensure_ascii=False) + "\n")
+    stream.write(to_json(plain) + "\n")
     stream.flush()
 
 
 def read_trace(path: Path) -> list[dict[str, Any]]:
     """The events of a trace file, oldest first."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    # Bytes end lines at \n alone; JSON leaves the other line ends of Unicode in its texts.
+    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
 from admir.types import ScreenText, Span
 
 _SAME_TIME = 0.6
-_MOST_HEIGHT_RATIO = 1.4
+_BUCKET_S = 5.0
+_MOST_HEIGHT_RATIO = 1.6
 _MOST_GAP = 0.8
 _SENTENCE_END = (".", "!", "?", "。", "！", "？")
 
@@ -16,13 +18,21 @@ _SENTENCE_END = (".", "!", "?", "。", "！", "？")
 def text_blocks(lines: Sequence[ScreenText]) -> tuple[ScreenText, ...]:
     """Lines shown together, one right below the other, in type of one size, as one text."""
     groups: list[list[ScreenText]] = []
+    shown: defaultdict[int, set[int]] = defaultdict(set)  # groups by the time of their last line
     for line in sorted(lines, key=lambda x: (x.box[1], x.box[0])):
-        home = next((group for group in groups if _continues(group[-1], line)), None)
-        if home is None:
-            groups.append([line])
-        else:
-            home.append(line)
+        # Lines that share over half of their time share the middle of each.
+        near = sorted(shown[_bucket((line.span.start_s + line.span.end_s) / 2)])
+        home = next((n for n in near if _continues(groups[n][-1], line)), len(groups))
+        if home == len(groups):
+            groups.append([])
+        groups[home].append(line)
+        for bucket in range(_bucket(line.span.start_s), _bucket(line.span.end_s) + 1):
+            shown[bucket].add(home)
     return tuple(sorted(map(_joined, groups), key=lambda b: (b.span.start_s, b.box[1])))
+
+
+def _bucket(time_s: float) -> int:
+    return int(time_s // _BUCKET_S)
 
 
 def _continues(above: ScreenText, below: ScreenText) -> bool:

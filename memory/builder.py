@@ -9,75 +9,100 @@ Every finished piece is journaled, so that a killed build goes on where it was.
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from importlib.metadata import version
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from admir.backends.base import Caption, ClipView, Mind, Story
-from admir.concurrency import stream_events
-from admir.errors import MemoryDamaged, MemoryStoreError, UnknownVideo
+from admir.backends.base import Caption, ClipView, Story
+from admir.concurrency import in_thread, stream_events
+from admir.errors import (
+    MemoryDamaged,
+    MemoryStoreError,
+    UnknownVideo,
+    writing,
+)
 from admir.memory.blocks import text_blocks
+from admir.memory.index import check_vectors
 from admir.memory.journal import Journal
+from admir.memory.provenance import (
+    Makers,
+    Source,
+    check_names,
+    fingerprint_of,
+    provenance_of,
+    read_source,
+    video_info,
+)
 from admir.memory.store import MemoryStore
-from admir.memory.survey import Survey, load_thumbs, survey
+from admir.memory.survey import Sample, Survey, load_thumbs, survey
 from admir.perception.decode import load_image, open_container
-from admir.perception.embed import Embedder, Vectors
+from admir.perception.embed import Vectors
 from admir.perception.look import merge_looks
-from admir.perception.ocr import TextLine, TextReader
+from admir.perception.ocr import TextLine
 from admir.perception.screen_text import Reading, follow_lines
-from admir.perception.speech import Transcript, read_subtitles, sidecar_of
-from admir.settings import Settings
+from admir.perception.speech import Transcript, read_subtitles
 from admir.trace import BuildEvent, BuildProgress, Built
 from admir.types import (
-    FORMAT_VERSION,
     Clip,
     Memory,
     Narrative,
-    Provenance,
     ScreenText,
     Span,
     Subject,
-    VideoInfo,
     clip_spans,
     text_clip,
 )
 
 CAPTION_FRAMES = 5
+_SCRATCH = ("journal.jsonl", "thumbs.npz")
 
 T = TypeVar("T")
 
+# Journaled JSON as the frozen data it was; made once, for each takes milliseconds.
+_SURVEY = TypeAdapter(Survey)
+_LINES = TypeAdapter(tuple[TextLine, ...])
+_CAPTION = TypeAdapter(Caption)
+_SUBJECTS = TypeAdapter(tuple[Subject, ...])
+_NARRATIVE = TypeAdapter(Narrative)
+
 
 @dataclass(frozen=True, kw_only=True)
-class Builder:
+class Builder(Makers):
     """Everything a build needs, made once at the entry."""
 
-    settings: Settings
     store: MemoryStore
-    mind: Mind
-    embedder: Embedder
-    reader: TextReader
 
-    def build(self, path: Path, metadata: Mapping[str, str]) -> AsyncIterator[BuildEvent]:
+    def build(self, path: Path, metadata: Mapping[str, str] | None) -> AsyncIterator[BuildEvent]:
         """Build the memory of one video; the last event is `Built`.
 
-        Closing the iterator stops the build and keeps what is done. Raises VideoError,
-        BuildInProgress, MemoryVersionError or MemoryStoreError.
+        `metadata` None keeps that of the stored memory. Closing the iterator stops the build,
+        waits for its threads and keeps what is done. Raises OptionError, VideoError,
+        BuildInProgress, MemoryVersionError, MemoryStoreError or BackendUnavailable.
         """
 
         async def run(emit: Callable[[BuildEvent], None]) -> None:
-            await _Build(self, path, dict(metadata), emit).run()
+            await _Build(self, path, metadata, emit).run()
 
         return stream_events(run)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What is built, under which id, in which folder."""
+
+    video_id: str
+    source: Source
+    metadata: Mapping[str, str]
+    fingerprint: str
+    folder: Path
 
 
 @dataclass
@@ -86,143 +111,169 @@ class _Build:
 
     tools: Builder
     path: Path
-    metadata: dict[str, str]
+    given: Mapping[str, str] | None
     emit: Callable[[BuildEvent], None]
     seconds: dict[str, float] = field(default_factory=dict)
     stopped: bool = False
+    started: float = field(default_factory=time.monotonic)
 
     async def run(self) -> None:
-        started = time.monotonic()
+        try:
+            await self._run()
+        except OSError as error:
+            raise MemoryStoreError(f"the build of {self.path.name!r} failed: {error}") from None
+
+    async def _run(self) -> None:
+        check_names(self.path, self.given or {})
         open_container(self.path).close()
-        sha256 = await self._timed("hash", asyncio.to_thread(_sha256, self.path))
-        fingerprint = self._fingerprint(sha256)
+        source = await self._timed("hash", self._thread(partial(read_source, self.path)))
         store = self.tools.store
-        video_id = store.id_for(self.path, sha256)
+        video_id = store.id_for(self.path, source.sha256)
         with store.building(video_id):
-            if (known := self._fresh(video_id, fingerprint)) is not None:
+            known = self._known(video_id)
+            metadata = self._metadata(known)
+            fingerprint = fingerprint_of(source, metadata, self.tools)
+            if known is not None and self._is_fresh(known, fingerprint):
                 self.emit(Built(memory=known, reused=True, stage_seconds=self.seconds))
                 return
-            folder = store.partial(video_id, fingerprint)
-            try:
-                memory = await self._make(video_id, sha256, fingerprint, folder, started)
-            except OSError as error:
-                raise MemoryStoreError(f"cannot write to {folder}: {error}") from None
-            finally:
-                self.stopped = True
+            plan = _Plan(
+                video_id=video_id,
+                source=source,
+                metadata=metadata,
+                fingerprint=fingerprint,
+                folder=store.partial(video_id, fingerprint),
+            )
+            memory = await self._make(plan)
         self.emit(Built(memory=memory, reused=False, stage_seconds=self.seconds))
 
-    async def _make(
-        self, video_id: str, sha256: str, fingerprint: str, folder: Path, started: float
-    ) -> Memory:
+    async def _make(self, plan: _Plan) -> Memory:
         """The stages, in order."""
-        journal = Journal(folder / "journal.jsonl")
-        seen = await self._timed("decode", self._survey(folder, journal))
-        lines = await self._timed("read text", self._read(seen, folder, journal))
-        speech = await self._timed("speech", asyncio.to_thread(read_subtitles, self.path))
-        clips, views = self._clips(video_id, seen, lines, speech)
+        journal = Journal(plan.folder / _SCRATCH[0])
+        seen = await self._timed("decode", self._survey(plan.folder, journal))
+        lines = await self._timed("read text", self._read(seen, plan.folder, journal))
+        speech = await self._timed("speech", self._thread(partial(read_subtitles, self.path)))
+        clips, views = self._clips(plan.video_id, seen, lines, speech)
         captions = await self._timed("caption", self._caption(views, journal))
-        clips = [_captioned(clip, c) for clip, c in zip(clips, captions, strict=True)]
+        pairs = zip(clips, captions, strict=True)
         subjects = await self._timed("merge", self._merge(captions, journal))
-        video = self._video(video_id, sha256, seen)
         story = Story(
-            video=video,
-            clips=tuple(clips),
+            video=video_info(plan.video_id, plan.source, plan.metadata, seen.facts),
+            clips=tuple(replace(clip, caption=caption.description) for clip, caption in pairs),
             shots=seen.shots,
             screen_text=text_blocks(lines),
             utterances=speech.utterances,
             subjects=subjects,
         )
         narrative = await self._timed("narrate", self._narrate(story, journal))
-        texts = [clip.index_text for clip in clips]
-        vectors = await self._timed("embed", asyncio.to_thread(self.tools.embedder.encode, texts))
+        texts = [clip.index_text for clip in story.clips]
+        encode = partial(self.tools.embedder.encode, texts)
+        vectors = await self._timed("embed", self._thread(encode))
+        seconds = time.monotonic() - self.started
         memory = Memory(
-            video=video,
-            clips=tuple(clips),
+            video=story.video,
+            clips=story.clips,
             narrative=narrative,
-            provenance=self._provenance(fingerprint, seen, speech, time.monotonic() - started),
+            provenance=provenance_of(plan.fingerprint, self.tools, seen, speech, seconds),
             shots=seen.shots,
             frames=tuple(sample.frame for sample in seen.samples),
             screen_text=lines,
             utterances=speech.utterances,
             subjects=subjects,
         )
-        return await self._timed("store", asyncio.to_thread(self._publish, folder, memory, vectors))
+        publish = partial(self._publish, plan.folder, memory, vectors)
+        return await self._timed("store", self._thread(publish))
 
     def _publish(self, folder: Path, memory: Memory, vectors: Vectors) -> Memory:
-        for scratch in ("journal.jsonl", "thumbs.npz"):
-            (folder / scratch).unlink(missing_ok=True)
-        return self.tools.store.publish(folder, memory, vectors)
+        """Scratch files go last: a build killed before would have to start anew without them."""
+        stored = self.tools.store.publish(folder, memory, vectors)
+        for scratch in _SCRATCH:
+            with suppress(OSError):
+                (Path(stored.folder) / scratch).unlink(missing_ok=True)
+        return stored
 
-    def _fresh(self, video_id: str, fingerprint: str) -> Memory | None:
-        """The stored memory, if a build would only make it again."""
+    def _known(self, video_id: str) -> Memory | None:
+        """The stored memory, if it can be read."""
         try:
-            known = self.tools.store.read(video_id)
+            return self.tools.store.read(video_id)
         except (UnknownVideo, MemoryDamaged):
             return None
-        same = known.provenance.fingerprint == fingerprint
-        return known if same and Path(known.video.path).is_file() else None
 
-    def _fingerprint(self, sha256: str) -> str:
-        """Everything that the memory depends on."""
-        sidecar = sidecar_of(self.path)
-        settings = self.tools.settings
-        parts = {
-            "format": FORMAT_VERSION,
-            "admir": version("admir"),
-            "video": sha256,
-            "subtitles": _sha256(sidecar) if sidecar else None,
-            "metadata": self.metadata,
-            "clip_s": settings.clip_s,
-            "frame_fps": settings.frame_fps,
-            "preset": settings.preset,
-            "perceiver": self.tools.mind.perceiver.id,
-            "reader": self.tools.reader.id,
-            "embedder": self.tools.embedder.id,
-        }
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    def _metadata(self, known: Memory | None) -> dict[str, str]:
+        if self.given is not None:
+            return dict(self.given)
+        return dict(known.video.metadata) if known else {}
+
+    def _is_fresh(self, known: Memory, fingerprint: str) -> bool:
+        """Whether a build would only make the stored memory again."""
+        if known.provenance.fingerprint != fingerprint or not Path(known.video.path).is_file():
+            return False
+        try:
+            vectors = self.tools.store.vectors(known)
+            check_vectors(known, vectors, self.tools.embedder)
+        except MemoryDamaged:
+            return False
+        return True
 
     async def _survey(self, folder: Path, journal: Journal) -> Survey:
-        if "survey" not in journal:
-            journal.put("survey", to_jsonable_python(await self._walk(folder)))
-        return _revive(Survey, journal["survey"])
+        """The survey of the journal, if the files that it speaks of are whole, else a new one."""
+        if (plain := journal.get("survey")) is not None:
+            stored = _SURVEY.validate_python(plain)
+            if await self._thread(partial(_is_whole, folder, stored)):
+                return stored
+        seen = await self._walk(folder)
+        journal.put("survey", to_jsonable_python(seen))
+        return seen
 
     async def _walk(self, folder: Path) -> Survey:
         with open_container(self.path) as container:
             stated = (container.duration or 0) / 1_000_000
-        found = await asyncio.to_thread(
-            survey,
-            self.path,
-            folder,
-            sample_fps=self.tools.settings.frame_fps,
-            stated_s=stated,
-            tell=lambda time_s: self._progress("decode", int(time_s), int(stated)),
-            stop=lambda: self.stopped,
-        )
-        if self.stopped:
-            raise asyncio.CancelledError
-        return found
+
+        def work() -> Survey:
+            with writing(folder):
+                return survey(
+                    self.path,
+                    folder,
+                    sample_fps=self.tools.settings.frame_fps,
+                    stated_s=stated,
+                    tell=lambda time_s: self._progress("decode", int(time_s), int(stated)),
+                    stop=lambda: self.stopped,
+                )
+
+        return await self._thread(work)
 
     async def _read(self, seen: Survey, folder: Path, journal: Journal) -> tuple[ScreenText, ...]:
         """OCR of the frames that changed, on a few threads, then lines followed over time."""
         wanted = [s.frame.file for s in seen.samples if s.changed]
-        todo = [file for file in wanted if file not in journal]
-        loop = asyncio.get_running_loop()
-        with ThreadPoolExecutor(self.tools.settings.workers, "admir-ocr") as pool:
-            jobs = [loop.run_in_executor(pool, self._read_one, folder, f, journal) for f in todo]
-            try:
-                for done, job in enumerate(asyncio.as_completed(jobs), len(wanted) - len(todo) + 1):
-                    await job
-                    self._progress("read text", done, len(wanted))
-            finally:
-                self.stopped = self.stopped or any(not job.done() for job in jobs)
+        await self._thread(partial(self._read_all, wanted, folder, journal))
         readings = _readings(seen, journal)
         cuts = [shot.span.start_s for shot in seen.shots[1:]]
         whole = Span(start_s=0.0, end_s=seen.facts.duration_s)
-        return await asyncio.to_thread(follow_lines, readings, whole, load_thumbs(folder), cuts)
+        follow = partial(follow_lines, readings, whole, load_thumbs(folder), cuts)
+        return await self._thread(follow)
+
+    def _read_all(self, wanted: Sequence[str], folder: Path, journal: Journal) -> None:
+        """Read the frames that are not in the journal. No job is left when this ends."""
+        todo = [file for file in wanted if file not in journal]
+        with ThreadPoolExecutor(self.tools.settings.workers, "admir-ocr") as pool:
+            jobs = [pool.submit(self._read_one, folder, file, journal) for file in todo]
+            try:
+                for done, job in enumerate(as_completed(jobs), len(wanted) - len(todo) + 1):
+                    job.result()
+                    self._progress("read text", done, len(wanted))
+            finally:
+                pool.shutdown(cancel_futures=True)
 
     def _read_one(self, folder: Path, file: str, journal: Journal) -> None:
-        if not self.stopped:
-            journal.put(file, to_jsonable_python(self.tools.reader.read(load_image(folder / file))))
+        if self.stopped:
+            return
+        try:
+            pixels = load_image(folder / file)
+        except OSError as error:
+            journal.put("survey", None)
+            raise MemoryStoreError(
+                f"{folder / file} cannot be read ({error}); run the same command to decode again"
+            ) from None
+        journal.put(file, to_jsonable_python(self.tools.reader.read(pixels)))
 
     def _clips(
         self, video_id: str, seen: Survey, lines: Sequence[ScreenText], speech: Transcript
@@ -235,7 +286,7 @@ class _Build:
             clip = replace(
                 text_clip(video_id, index, span, blocks, speech.utterances),
                 look=merge_looks([s.look for s in inside]),
-                frames=tuple(s.frame for s in inside[:CAPTION_FRAMES]),
+                frames=tuple(s.frame for s in _spread(inside, CAPTION_FRAMES)),
             )
             clips.append(clip)
             views.append(
@@ -248,70 +299,51 @@ class _Build:
         return clips, views
 
     async def _caption(self, views: Sequence[ClipView], journal: Journal) -> list[Caption]:
+        """A caption a clip, a few at a time; the first error ends the others."""
         limit = asyncio.Semaphore(self.tools.settings.workers)
         finished = 0
 
         async def one(view: ClipView) -> Caption:
             nonlocal finished
-            key = f"caption:{view.clip.index}"
-            if key not in journal:
-                async with limit:
-                    journal.put(
-                        key, to_jsonable_python(await self.tools.mind.perceiver.caption(view))
-                    )
+            async with limit:
+                caption = self.tools.mind.perceiver.caption
+                key = f"caption:{view.clip.index}"
+                done = await self._once(journal, key, _CAPTION, partial(caption, view))
             finished += 1
             self._progress("caption", finished, len(views))
-            return _revive(Caption, journal[key])
+            return done
 
-        return list(await asyncio.gather(*(one(view) for view in views)))
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(one(view)) for view in views]
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
+        return [task.result() for task in tasks]
 
     async def _merge(self, captions: Sequence[Caption], journal: Journal) -> tuple[Subject, ...]:
-        if "subjects" not in journal:
-            partial = [caption.subjects for caption in captions]
-            merged = await self.tools.mind.perceiver.merge_subjects(partial)
-            journal.put("subjects", to_jsonable_python(merged))
-        return _revive(tuple[Subject, ...], journal["subjects"])
+        merge = self.tools.mind.perceiver.merge_subjects
+        work = partial(merge, [caption.subjects for caption in captions])
+        return await self._once(journal, "subjects", _SUBJECTS, work)
 
     async def _narrate(self, story: Story, journal: Journal) -> Narrative:
-        if "narrative" not in journal:
-            journal.put(
-                "narrative", to_jsonable_python(await self.tools.mind.perceiver.narrate(story))
-            )
-        return _revive(Narrative, journal["narrative"])
+        work = partial(self.tools.mind.perceiver.narrate, story)
+        return await self._once(journal, "narrative", _NARRATIVE, work)
 
-    def _video(self, video_id: str, sha256: str, seen: Survey) -> VideoInfo:
-        facts = seen.facts
-        return VideoInfo(
-            id=video_id,
-            path=str(self.path.resolve()),
-            sha256=sha256,
-            duration_s=round(facts.duration_s, 3),
-            width=facts.width,
-            height=facts.height,
-            fps=round(facts.fps, 3),
-            file_bytes=self.path.stat().st_size,
-            stated_duration_s=facts.stated_duration_s,
-            audio=facts.audio,
-            metadata=self.metadata,
-        )
+    async def _once(
+        self, journal: Journal, key: str, kind: TypeAdapter[T], work: Callable[[], Awaitable[T]]
+    ) -> T:
+        """The journaled piece of work, done now where it is not there yet."""
+        if key not in journal:
+            journal.put(key, to_jsonable_python(await work()))
+        return kind.validate_python(journal[key])
 
-    def _provenance(
-        self, fingerprint: str, seen: Survey, speech: Transcript, seconds: float
-    ) -> Provenance:
-        return Provenance(
-            fingerprint=fingerprint,
-            admir_version=version("admir"),
-            built_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            preset=self.tools.settings.preset,
-            embedder=self.tools.embedder.id,
-            perceiver=self.tools.mind.perceiver.id,
-            speech_source=speech.source,
-            text_source=self.tools.reader.id,
-            seconds=round(seconds, 2),
-            frames_sampled=len(seen.samples),
-            frames_read=sum(sample.changed for sample in seen.samples),
-            warnings=tuple(_warnings(seen, speech)),
-        )
+    async def _thread(self, work: Callable[[], T]) -> T:
+        """Run in a thread, which a cancelled build waits for before it frees its lock."""
+
+        def stop() -> None:
+            self.stopped = True
+
+        return await in_thread(work, stop)
 
     async def _timed(self, stage: str, work: Awaitable[T]) -> T:
         self._progress(stage, 0, 0)
@@ -325,39 +357,32 @@ class _Build:
         self.emit(BuildProgress(stage=stage, done=done, total=total))
 
 
+def _is_whole(folder: Path, seen: Survey) -> bool:
+    """Whether a power cut left the files of a survey whole."""
+    try:
+        load_thumbs(folder)
+        return all(_is_jpeg((folder / s.frame.file).read_bytes()) for s in seen.samples)
+    except Exception:  # noqa: BLE001 - a torn archive raises whatever zip, zlib and NumPy raise
+        return False
+
+
+def _is_jpeg(data: bytes) -> bool:
+    return data.startswith(b"\xff\xd8") and data.endswith(b"\xff\xd9")
+
+
+def _spread(samples: Sequence[Sample], most: int) -> list[Sample]:
+    """At most so many, evenly over the whole, the first and the last among them."""
+    if len(samples) <= most:
+        return list(samples)
+    return [samples[round(n * (len(samples) - 1) / (most - 1))] for n in range(most)]
+
+
 def _readings(seen: Survey, journal: Journal) -> list[Reading]:
     """A reading a sample; a frame that did not change repeats the lines before it."""
     readings: list[Reading] = []
     lines: tuple[TextLine, ...] = ()
     for sample in seen.samples:
         if sample.changed:
-            lines = _revive(tuple[TextLine, ...], journal[sample.frame.file])
+            lines = _LINES.validate_python(journal[sample.frame.file])
         readings.append(Reading(time_s=sample.frame.time_s, lines=lines))
     return readings
-
-
-def _captioned(clip: Clip, caption: Caption) -> Clip:
-    return replace(clip, caption=caption.description)
-
-
-def _warnings(seen: Survey, speech: Transcript) -> list[str]:
-    found = []
-    facts = seen.facts
-    if facts.broken_at_s is not None:
-        stated = f" of {facts.stated_duration_s:.1f} s stated" if facts.stated_duration_s else ""
-        found.append(f"the file breaks off: only {facts.broken_at_s:.1f} s{stated} can be read")
-    if not speech.utterances:
-        found.append(f"speech is unknown ({speech.source.removeprefix('none: ')})")
-    if facts.audio is None:
-        found.append("the video has no sound track")
-    return found
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _revive(kind: type[T], plain: Any) -> T:
-    """Journaled JSON as the frozen data it was."""
-    return TypeAdapter(kind).validate_python(plain)

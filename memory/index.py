@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rank_bm25 import BM25Plus
 
 from admir.errors import EmbedderMismatch
+from admir.memory.store import damaged
 from admir.perception.embed import Embedder, Vectors
 from admir.text import tokenize
 from admir.types import Clip, Hit, Memory, Moment, Span
@@ -81,14 +82,23 @@ class HybridIndex:
 
 
 def open_index(memory: Memory, vectors: Vectors, embedder: Embedder, beta: float) -> HybridIndex:
-    """The index of a stored memory; raises EmbedderMismatch."""
+    """The index of a stored memory; raises EmbedderMismatch or MemoryDamaged."""
     made_by = memory.provenance.embedder
     if made_by != embedder.id:
         raise EmbedderMismatch(
             f"the vectors of {memory.video.id!r} were made by {made_by!r}, the query's embedder is "
             f"{embedder.id!r}; build the memory anew with this preset"
         )
+    check_vectors(memory, vectors, embedder)
     return HybridIndex(memory.clips, vectors, embedder, beta)
+
+
+def check_vectors(memory: Memory, vectors: Vectors, embedder: Embedder) -> None:
+    """Raise MemoryDamaged where stored vectors are not as wide as those of their embedder."""
+    width = embedder.encode([""]).shape[1]
+    if vectors.shape[1] != width:
+        what = f"vectors.npy has {vectors.shape[1]} columns, not {width}"
+        raise damaged(memory.video.id, what)
 
 
 def index_text_memory(memory: Memory, embedder: Embedder, beta: float) -> HybridIndex:

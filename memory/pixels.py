@@ -2,46 +2,73 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
 from admir.errors import VideoError
-from admir.perception.decode import Picture, load_image, pictures
+from admir.perception.decode import Picture, load_image
+from admir.perception.seek import pictures
 from admir.types import Frame, Memory
+
+_FILL_REACH_S = 1.0
 
 
 def frames_at(memory: Memory, times_s: Sequence[float]) -> list[Picture]:
     """The pictures shown at these times, from the source where it is still the same file.
 
-    Falls back on the kept frames nearest to the times (their own times tell). Empty for a
-    memory of text alone.
+    Times that the source does not give are filled from the kept frames (their own times tell):
+    by the nearest without a source, else by one within a second. Empty for a memory of text alone.
     """
-    if source_is_there(memory):
-        try:
-            if found := pictures(Path(memory.video.path), list(times_s)):
-                return found
-        except VideoError:
-            pass
-    return _kept(memory, times_s)
+    found = _from_source(memory, times_s)
+    given = {picture.time_s for picture in found}
+    missing = [time_s for time_s in times_s if time_s not in given]
+    kept = _kept(memory, missing, _FILL_REACH_S if found else math.inf)
+    return sorted(
+        found + [picture for picture in kept if picture.time_s not in given],
+        key=lambda picture: picture.time_s,
+    )
+
+
+def _from_source(memory: Memory, times_s: Sequence[float]) -> list[Picture]:
+    if not source_is_there(memory):
+        return []
+    try:
+        return pictures(Path(memory.video.path), times_s)
+    except (VideoError, OSError):
+        return []
 
 
 def source_is_there(memory: Memory) -> bool:
     """Whether the video file still stands where it was, in its size."""
     path = Path(memory.video.path)
-    return (
-        bool(memory.video.path)
-        and path.is_file()
-        and path.stat().st_size == memory.video.file_bytes
-    )
+    try:
+        return (
+            bool(memory.video.path)
+            and path.is_file()
+            and path.stat().st_size == memory.video.file_bytes
+        )
+    except OSError:
+        return False
 
 
-def _kept(memory: Memory, times_s: Sequence[float]) -> list[Picture]:
-    near = [frame for time_s in times_s if (frame := nearest_frame(memory, time_s))]
-    unique = list(dict.fromkeys(near))
-    return [
-        Picture(time_s=frame.time_s, pixels=load_image(Path(memory.folder) / frame.file))
-        for frame in unique
+def _kept(memory: Memory, times_s: Sequence[float], reach_s: float) -> list[Picture]:
+    """The readable kept frames nearest to the times, each at most `reach_s` away, each once."""
+    near = [
+        frame
+        for time_s in times_s
+        if (frame := nearest_frame(memory, time_s)) and abs(frame.time_s - time_s) <= reach_s
     ]
+    loaded = [_load(memory, frame) for frame in dict.fromkeys(near)]
+    return [picture for picture in loaded if picture]
+
+
+def _load(memory: Memory, frame: Frame) -> Picture | None:
+    try:
+        pixels = load_image(Path(memory.folder) / frame.file)
+    except OSError:
+        return None
+    return Picture(time_s=frame.time_s, pixels=pixels)
 
 
 def nearest_frame(memory: Memory, time_s: float) -> Frame | None:

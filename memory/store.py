@@ -2,6 +2,7 @@
 
     memories/<video_id>/
         current              the number of the build in use
+        owner.json           path and SHA-256 of the video that the id belongs to
         builds/<n>/          memory.json, frames/, vectors.npy
         builds/partial-<fingerprint>/   a build under way, with its journal
         traces/              one JSON Lines file an ask
@@ -13,13 +14,15 @@ The build before the current one stays, for readers that opened it.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import shutil
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,21 +36,32 @@ from admir.errors import (
     MemoryStoreError,
     MemoryVersionError,
     UnknownVideo,
+    writing,
 )
 from admir.perception.embed import Vectors
+from admir.perception.speech import sidecar_of
 from admir.types import FORMAT_VERSION, Memory
 
 _ADAPTER = TypeAdapter(Memory)
 _ID = re.compile(r"[\w-]{1,80}", re.UNICODE)
-_VERSION = re.compile(rb'"format_version":\s*(\d+)')
-_BUILDS_KEPT = 2
+_VERSION = re.compile(rb'"format_version":\s*(\d{1,9})')
+_NUMBER = re.compile(rb"\d{1,9}\s{0,2}")
 _LONGEST_SLUG = 60
+_MOST_ID_BYTES = 255
 
 
 def slug(stem: str) -> str:
     """A file's stem as an id: letters, digits, `_` and `-` alone; never empty."""
     plain = unicodedata.normalize("NFKC", stem)
     return re.sub(r"[^\w]+", "-", plain).strip("-")[:_LONGEST_SLUG].strip("-") or "video"
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """The video file that an id belongs to; texts that fit no file where nothing tells."""
+
+    path: str
+    sha256: str
 
 
 class MemoryStore:
@@ -57,25 +71,23 @@ class MemoryStore:
         self.root = root
 
     def ids(self) -> tuple[str, ...]:
-        """The videos that have a memory, by name."""
-        if not self.root.is_dir():
-            return ()
-        return tuple(sorted(p.name for p in self.root.iterdir() if (p / "current").is_file()))
+        """The videos that have a memory, by name; raises MemoryStoreError."""
+        return tuple(sorted(p.name for p in self._folders() if _is_file(p / "current")))
 
     def read(self, video_id: str) -> Memory:
         """The current memory of a video.
 
-        Raises UnknownVideo, MemoryDamaged or MemoryVersionError.
+        Raises UnknownVideo, MemoryDamaged, MemoryVersionError or MemoryStoreError.
         """
         folder = self._folder(video_id)
-        if not (folder / "current").is_file():
+        if not _is_file(folder / "current"):
             raise UnknownVideo(self._unknown(video_id))
         build = self._current_build(folder)
         memory = _parse(build / "memory.json", video_id)
-        missing = [f.file for f in memory.frames if not (build / f.file).is_file()]
-        if missing or not (build / "vectors.npy").is_file():
+        missing = [f.file for f in memory.frames if not _is_file(build / f.file)]
+        if missing or not _is_file(build / "vectors.npy"):
             what = missing[0] if missing else "vectors.npy"
-            raise MemoryDamaged(_damaged(video_id, f"{what} is missing"))
+            raise damaged(video_id, f"{what} is missing")
         return replace(memory, folder=str(build))
 
     def vectors(self, memory: Memory) -> Vectors:
@@ -83,36 +95,58 @@ class MemoryStore:
         path = Path(memory.folder) / "vectors.npy"
         try:
             rows = np.load(path, allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise MemoryDamaged(_damaged(memory.video.id, f"vectors.npy: {error}")) from None
-        if rows.ndim != 2 or len(rows) != len(memory.clips):
-            raise MemoryDamaged(_damaged(memory.video.id, "vectors.npy does not fit the clips"))
+        except Exception as error:  # noqa: BLE001 - a torn header raises even tokenize.TokenError
+            raise damaged(memory.video.id, f"vectors.npy: {error}") from None
+        if not isinstance(rows, np.ndarray) or rows.ndim != 2 or len(rows) != len(memory.clips):
+            raise damaged(memory.video.id, "vectors.npy does not fit the clips")
+        if rows.dtype != np.float32 or not np.isfinite(rows).all():
+            raise damaged(memory.video.id, "vectors.npy holds other things than vectors")
         return np.asarray(rows, dtype=np.float32)
 
     def id_for(self, path: Path, sha256: str) -> str:
-        """The id of a video file: that of its memory, else its stem's slug.
+        """The id of a video file: the one it has already, else its stem's slug.
 
-        A slug that another file's memory has already gets `-<sha6>`.
+        A byte-identical file is the same video, unless other subtitles lie beside it. A slug
+        that another file has already gets `-<six digits of a hash>`. Raises MemoryStoreError.
         """
-        base = slug(path.stem)
-        known = {i: m for i in (base, f"{base}-{sha256[:6]}") if (m := self._peek(i)) is not None}
         source = str(path.resolve())
-        for video_id, memory in known.items():
-            if memory.video.path == source or memory.video.sha256 == sha256:
-                return video_id
-        return f"{base}-{sha256[:6]}" if base in known else base
+        base = slug(path.stem)
+        owners = {name: owner for name in self._alike(base) if (owner := self._owner(name))}
+        for name, owner in owners.items():
+            if owner.path == source:
+                return name
+        for name, owner in owners.items():
+            if owner.sha256 == sha256 and _same_subtitles(Path(owner.path), path):
+                return name
+        by_path = hashlib.sha256(source.encode("utf-8", "surrogateescape")).hexdigest()
+        names = (base, *(f"{base}-{h[n : n + 6]}" for h in (sha256, by_path) for n in (0, 6)))
+        return next((name for name in names if name not in owners), names[-1])
+
+    def _alike(self, base: str) -> list[str]:
+        """The ids in use that a file with this slug may have."""
+        pattern = re.compile(re.escape(base) + "(-[0-9a-f]{6})?")
+        return sorted(p.name for p in self._folders() if pattern.fullmatch(p.name))
+
+    def _owner(self, video_id: str) -> _Owner | None:
+        """Who the id belongs to, also where its memory is damaged; None where it is free."""
+        folder = self.root / video_id
+        builds = sorted(_numbered(folder), key=lambda p: -int(p.name))
+        for path in (folder / "owner.json", *(build / "memory.json" for build in builds)):
+            if (owner := _read_owner(path)) is not None:
+                return owner
+        return _Owner("", "") if builds or _is_file(folder / "current") else None
 
     @contextmanager
     def building(self, video_id: str) -> Iterator[None]:
-        """Hold the video's lock; raises BuildInProgress when another builder has it."""
+        """Hold the video's lock.
+
+        Raises BuildInProgress when another builder has it, and MemoryStoreError.
+        """
         folder = self._folder(video_id)
         self._make(folder / "builds")
         lock = FileLock(folder / ".lock")
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            message = f"another process is building {video_id!r} now; wait for it, then ask again"
-            raise BuildInProgress(message) from None
+        with writing(folder / ".lock"):
+            _acquire(lock, video_id)
         try:
             yield
         finally:
@@ -129,25 +163,29 @@ class MemoryStore:
         return mine
 
     def publish(self, partial: Path, memory: Memory, vectors: Vectors) -> Memory:
-        """Write the memory into its finished folder and make it the current build."""
+        """Write the memory into its finished folder and make it the current build.
+
+        The build that was current before stays. Raises MemoryStoreError.
+        """
         folder = self._folder(memory.video.id)
-        np.save(partial / "vectors.npy", vectors)
-        (partial / "memory.json").write_bytes(
-            _ADAPTER.dump_json(memory, indent=1, exclude={"folder"})
-        )
-        for path in partial.rglob("*"):
-            _sync(path)
-        number = 1 + max((int(p.name) for p in _numbered(folder)), default=0)
-        final = folder / "builds" / str(number)
-        partial.replace(final)
-        _sync(final.parent)
-        fresh = folder / "current.new"
-        fresh.write_text(f"{number}\n", encoding="utf-8")
-        _sync(fresh)
-        fresh.replace(folder / "current")
-        _sync(folder)
-        for old in sorted(_numbered(folder), key=lambda p: int(p.name))[:-_BUILDS_KEPT]:
-            shutil.rmtree(old, ignore_errors=True)
+        with writing(folder):
+            np.save(partial / "vectors.npy", np.asarray(vectors, dtype=np.float32))
+            (partial / "memory.json").write_bytes(
+                _ADAPTER.dump_json(memory, indent=1, exclude={"folder"})
+            )
+            for path in partial.rglob("*"):
+                _sync(path)
+            before = _current_number(folder)
+            number = 1 + max((int(p.name) for p in _numbered(folder)), default=0)
+            final = folder / "builds" / str(number)
+            partial.replace(final)
+            _sync(final.parent)
+            owner = {"path": memory.video.path, "sha256": memory.video.sha256}
+            _replace(folder / "owner.json", json.dumps(owner))
+            _replace(folder / "current", f"{number}\n")
+        for old in _numbered(folder):
+            if old.name not in (before, str(number)):
+                shutil.rmtree(old, ignore_errors=True)
         return replace(memory, folder=str(final))
 
     def trace_path(self, video_id: str) -> Path:
@@ -158,15 +196,22 @@ class MemoryStore:
         return folder / f"{stamp}.jsonl"
 
     def _folder(self, video_id: str) -> Path:
-        if not _ID.fullmatch(video_id):
+        if not _ID.fullmatch(video_id) or len(video_id.encode()) > _MOST_ID_BYTES:
             raise UnknownVideo(self._unknown(video_id))
         return self.root / video_id
 
-    def _make(self, folder: Path) -> None:
+    def _folders(self) -> list[Path]:
+        """All that lies in the root."""
+        if not _is_dir(self.root):
+            return []
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            return list(self.root.iterdir())
         except OSError as error:
-            raise MemoryStoreError(f"cannot write to {folder}: {error.strerror}") from None
+            raise MemoryStoreError(f"cannot read {self.root}: {error.strerror}") from None
+
+    def _make(self, folder: Path) -> None:
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
 
     def _unknown(self, video_id: str) -> str:
         known = ", ".join(self.ids()[:8]) or "none yet"
@@ -177,28 +222,80 @@ class MemoryStore:
         )
 
     def _current_build(self, folder: Path) -> Path:
-        number = (folder / "current").read_text("utf-8").strip()
-        if not number.isdigit() or not (folder / "builds" / number).is_dir():
-            raise MemoryDamaged(_damaged(folder.name, "`current` names no build"))
+        number = _current_number(folder)
+        if number is None or not _is_dir(folder / "builds" / number):
+            raise damaged(folder.name, "`current` names no build")
         return folder / "builds" / number
 
-    def _peek(self, video_id: str) -> Memory | None:
-        """The memory, or None where there is none that can be used."""
-        try:
-            return self.read(video_id)
-        except (UnknownVideo, MemoryDamaged):
-            return None
+
+def _acquire(lock: FileLock, video_id: str) -> None:
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        message = f"another process is building {video_id!r} now; wait for it, then ask again"
+        raise BuildInProgress(message) from None
+    except NotImplementedError as error:  # a file system without locks
+        raise OSError(str(error)) from None
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a file that may be looked at."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def _is_dir(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def _current_number(folder: Path) -> str | None:
+    """What `current` says, or None where it names no build."""
+    try:
+        with (folder / "current").open("rb") as stream:
+            found = _NUMBER.fullmatch(stream.read(32))
+    except OSError:
+        return None
+    return found[0].decode().strip() if found else None
 
 
 def _numbered(folder: Path) -> list[Path]:
-    return [p for p in (folder / "builds").iterdir() if p.name.isdigit()]
+    """The finished builds, in no order."""
+    return [p for p in (folder / "builds").glob("*") if re.fullmatch(r"[0-9]{1,9}", p.name)]
+
+
+def _read_owner(path: Path) -> _Owner | None:
+    """Path and SHA-256 from `owner.json`, or from a `memory.json`; None where it has none."""
+    try:
+        plain = json.loads(path.read_bytes())
+        video = plain.get("video", plain)
+        return _Owner(str(video["path"]), str(video["sha256"]))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _same_subtitles(owner: Path, path: Path) -> bool:
+    """Whether equal subtitles lie beside two files; those of a file that has gone tell nothing."""
+    return not _is_file(owner) or _subtitles(owner) == _subtitles(path)
+
+
+def _subtitles(video: Path) -> bytes | None:
+    sidecar = sidecar_of(video)
+    try:
+        return sidecar.read_bytes() if sidecar else None
+    except OSError:
+        return None
 
 
 def _parse(path: Path, video_id: str) -> Memory:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise MemoryDamaged(_damaged(video_id, f"memory.json: {error.strerror}")) from None
+        raise damaged(video_id, f"memory.json: {error.strerror}") from None
     version = _VERSION.search(data)
     if version and int(version[1]) > FORMAT_VERSION:
         raise MemoryVersionError(
@@ -208,12 +305,24 @@ def _parse(path: Path, video_id: str) -> Memory:
     try:
         return _ADAPTER.validate_json(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise MemoryDamaged(_damaged(video_id, f"memory.json: {first['msg']}")) from None
+        raise damaged(video_id, f"memory.json: {error.errors()[0]['msg']}") from None
+    except (ValueError, RecursionError) as error:
+        raise damaged(video_id, f"memory.json: {error}") from None
 
 
-def _damaged(video_id: str, what: str) -> str:
-    return f"the memory of {video_id!r} is damaged ({what}); run `admir build-memory` on its video"
+def damaged(video_id: str, what: str) -> MemoryDamaged:
+    """The error that says what is wrong with a memory, and what to do."""
+    message = f"the memory of {video_id!r} is damaged ({what})"
+    return MemoryDamaged(f"{message}; run `admir build-memory` on its video")
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a small file so that a reader sees the old one or the new one."""
+    fresh = path.with_name(f"{path.name}.new")
+    fresh.write_text(text, encoding="utf-8")
+    _sync(fresh)
+    fresh.replace(path)
+    _sync(path.parent)
 
 
 def _sync(path: Path) -> None:

@@ -10,11 +10,12 @@ import cv2
 import numpy as np
 
 from admir.perception.changes import differs, signature
-from admir.perception.decode import Facts, Picture, Pixels, Thumb, decode, save_jpeg
+from admir.perception.decode import Picture, Pixels, Thumb, decode, save_jpeg
+from admir.perception.decode import VideoFacts as VideoFacts
 from admir.perception.look import look_at
 from admir.perception.screen_text import Thumbs
 from admir.perception.shots import ShotDetector
-from admir.types import AudioFacts, Frame, Look, Shot
+from admir.types import Frame, Look, Shot
 
 _THUMB_FPS = 12.5
 _MOST_THUMBS = 9_000
@@ -27,19 +28,6 @@ class Sample:
     frame: Frame
     changed: bool
     look: Look
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VideoFacts:
-    """What the container and the decoder say of the file. See `Facts` of decode."""
-
-    width: int
-    height: int
-    fps: float
-    duration_s: float
-    stated_duration_s: float | None
-    audio: AudioFacts | None
-    broken_at_s: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +61,15 @@ class _Collector:
             self.moved.append(float(cv2.absdiff(self.before, grey).mean()) / 255)
         self.before = grey
         if not self.thumb_times or thumb.time_s - self.thumb_times[-1] >= self.thumb_step_s:
-            self.thumb_times.append(thumb.time_s)
-            self.thumbs.append(grey)
+            self._keep_thumb(thumb.time_s, grey)
+
+    def _keep_thumb(self, time_s: float, grey: Pixels) -> None:
+        """Keep it; where they become too many, every second goes and fewer are kept from now."""
+        self.thumb_times.append(time_s)
+        self.thumbs.append(grey)
+        if len(self.thumbs) > _MOST_THUMBS:
+            del self.thumb_times[1::2], self.thumbs[1::2]
+            self.thumb_step_s *= 2
 
     def add_sample(self, picture: Picture) -> None:
         sign = signature(picture.pixels)
@@ -105,27 +100,23 @@ def survey(
     facts = decode(
         path, collector.add_thumb, collector.add_sample, sample_fps=sample_fps, stop=stop
     )
-    np.savez(folder / "thumbs.npz", times_s=collector.thumb_times, pixels=collector.thumbs)
+    _save_thumbs(folder, collector)
     return Survey(
-        facts=_plain(facts),
+        facts=facts,
         samples=tuple(collector.samples),
         shots=collector.detector.shots(facts.duration_s),
     )
+
+
+def _save_thumbs(folder: Path, collector: _Collector) -> None:
+    """Written under another name first: a torn file is never taken for a whole one."""
+    unfinished = folder / "thumbs.npz.part"
+    with unfinished.open("wb") as stream:
+        np.savez(stream, times_s=collector.thumb_times, pixels=collector.thumbs)
+    unfinished.replace(folder / "thumbs.npz")
 
 
 def load_thumbs(folder: Path) -> Thumbs:
     """The thumbnails a survey left."""
     with np.load(folder / "thumbs.npz") as stored:
         return Thumbs(times_s=stored["times_s"], pixels=stored["pixels"])
-
-
-def _plain(facts: Facts) -> VideoFacts:
-    return VideoFacts(
-        width=facts.width,
-        height=facts.height,
-        fps=facts.fps,
-        duration_s=facts.duration_s,
-        stated_duration_s=facts.stated_duration_s,
-        audio=facts.audio,
-        broken_at_s=facts.broken_at_s,
-    )

@@ -8,9 +8,10 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
 
 from admir.api import ask_events
-from admir.concurrency import last_of
+from admir.concurrency import last_of, run_sync
 from admir.errors import AdmirError, BackendUnavailable, InputError, UnknownVideo
 from admir.memory.store import MemoryStore
 from admir.settings import Settings, load_settings
@@ -46,6 +47,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app = FastAPI(title="AD-MIR", description="Answers about advertising videos, with evidence.")
     app.add_exception_handler(AdmirError, _on_error)
     app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(Exception, _on_fault)
 
     @app.get("/healthz")
     async def healthz() -> dict[str, str]:
@@ -58,10 +61,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         return {"videos": list(store.ids())}
 
     @app.post("/ask")
-    async def ask(request: AskRequest) -> JSONResponse:
+    def ask(request: AskRequest) -> JSONResponse:
         """Answer a question about a video: the Answer as `admir ask --json` prints it."""
         memory = store.read(request.video_id)
-        last = await last_of(ask_events(memory, request.question, chosen))
+        last = run_sync(last_of(ask_events(memory, request.question, chosen)))
         assert isinstance(last, Answered)
         return JSONResponse(to_plain(last.answer))
 
@@ -79,6 +82,15 @@ async def _on_invalid(request: Request, error: Exception) -> JSONResponse:
     first: dict[str, Any] = dict(error.errors()[0])
     where = ".".join(str(part) for part in first["loc"])
     return _problem(422, "bad-request", f"{where}: {first['msg']}")
+
+
+async def _on_http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return _problem(error.status_code, "http", str(error.detail))
+
+
+async def _on_fault(request: Request, error: Exception) -> JSONResponse:
+    return _problem(500, "unexpected", f"unexpected {type(error).__name__}; see the server's log")
 
 
 def _problem(status: int, kind: str, detail: str) -> JSONResponse:

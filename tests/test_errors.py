@@ -26,6 +26,12 @@ def test_a_message_is_one_line_whatever_went_into_it(text):
     assert len(str(AdmirError(f"cannot read {text}")).splitlines()) == 1
 
 
+def test_a_message_does_not_steer_the_terminal():
+    assert str(AdmirError("cannot read \x1b[31m\x9b\u202ead\udce9.mp4 灯")) == (
+        "cannot read [31mad.mp4 灯"
+    )
+
+
 def test_every_error_of_the_module_is_in_the_tree():
     named = [e for e in vars(errors).values() if isinstance(e, type) and issubclass(e, Exception)]
     assert set(named) == set(ALL)

@@ -102,13 +102,17 @@ def test_any_words_stay_on_one_line_of_json(words):
     assert rest == ""
 
 
-@pytest.mark.xfail(
-    strict=True, reason="read_trace splits at line ends of Unicode that JSON leaves in texts"
-)
 @pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85"])
 def test_words_with_a_line_end_of_unicode_are_read_back(tmp_path, mark):
     event = Backtracked(constraint=f"one{mark}two", ranges=(), claims=())
     assert written(tmp_path / "t.jsonl", event)[0]["constraint"] == f"one{mark}two"
+
+
+@pytest.mark.parametrize("mark", ["\ud800", "\x9b", "\u202e"])
+def test_what_a_file_or_a_terminal_would_trip_over_is_escaped(tmp_path, mark):
+    event = Backtracked(constraint=f"one{mark}two", ranges=(), claims=())
+    assert written(tmp_path / "t.jsonl", event)[0]["constraint"] == f"one{mark}two"
+    assert mark.encode("utf-8", "surrogatepass") not in (tmp_path / "t.jsonl").read_bytes()
 
 
 def test_an_empty_trace_holds_no_events(tmp_path):

@@ -237,7 +237,6 @@ def test_an_empty_timeline_is_a_memory_without_clips():
     assert (memory.clips, memory.video.duration_s, memory.folder) == ((), 0.0, "")
 
 
-@pytest.mark.xfail(strict=True, reason="lines come in the order in which they end")
 def test_lines_of_a_timeline_come_in_the_order_in_which_they_appear():
     memory = timeline((0, ["TITLE"], ""), (1, ["TITLE", "pop-up"], ""), (2, ["TITLE"], ""))
     assert memory.clips[0].screen_text == ("TITLE", "pop-up")

@@ -13,7 +13,7 @@ from admir.tools.base import Arguments, Tool, ToolContext, ToolResult
 from admir.types import Evidence, InspectMode, Span
 
 LITERAL_FPS = 4.0
-MOST_LITERAL_FRAMES = 80
+MOST_LITERAL_S = 20.0
 MOST_KEYFRAMES = 8
 
 
@@ -36,6 +36,8 @@ async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
     """Decode the range at the mode's density and look. The sampled times stand in the summary."""
     asked = Span(start_s=arguments.start_s, end_s=arguments.end_s)
     span = asked.clamp(context.memory.video.span)
+    if arguments.mode == "literal" and span.duration_s > MOST_LITERAL_S:
+        raise ValueError(f"a literal look takes at most {MOST_LITERAL_S:g} s; narrow {span}")
     times = _times(context, span, arguments.mode)
     pictures = await asyncio.to_thread(frames_at, context.memory, times)
     if not pictures:
@@ -55,7 +57,7 @@ async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
 
 def _times(context: ToolContext, span: Span, mode: InspectMode) -> list[float]:
     if mode == "literal":
-        return sample_times(span, LITERAL_FPS, MOST_LITERAL_FRAMES)
+        return sample_times(span, LITERAL_FPS, int(MOST_LITERAL_S * LITERAL_FPS))
     shots = [shot.span.clamp(span) for shot in context.memory.shots]
     middles = [(s.start_s + s.end_s) / 2 for s in shots if s.duration_s > 0]
     return _thinned(middles) or sample_times(span, 1.0, MOST_KEYFRAMES)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from admir.errors import AdmirError
 from admir.prompts import load_prompt
 from admir.tools import clip_search, communication_expert, finish, frame_inspect, global_browse
 from admir.tools.base import Tool, ToolContext, ToolResult
@@ -43,7 +44,7 @@ async def carry_out(context: ToolContext, action: Action) -> ToolResult:
     arguments = parse(action)
     try:
         return await TOOLS[action.tool].run(context, arguments)
-    except ValueError as error:
+    except (ValueError, OSError, AdmirError) as error:
         raise ToolError(f"{action.tool}: {error}") from None
 
 

@@ -258,7 +258,18 @@ class Agent:
             draft, self.question, state["ledger"], self.memory, self.mind.reasoner
         )
         seconds = round(step.seconds + time.monotonic() - started, 3)
-        done = replace(step, verdict=verdict, usage=step.usage + usage, seconds=seconds)
+        skipped = tuple(
+            Observation(tool=a.tool, text="not carried out: finish came with it", failed=True)
+            for a in step.actions
+            if a is not action
+        )
+        done = replace(
+            step,
+            observations=skipped,
+            verdict=verdict,
+            usage=step.usage + usage,
+            seconds=seconds,
+        )
         writer(StepTaken(step=done))
         return {
             "steps": (*state["steps"][:-1], done),

@@ -9,16 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from admir.backends.base import Check, Reasoner
 from admir.memory.pixels import frames_at
 from admir.perception.decode import Picture
-from admir.text import contains, fold, numbers, squash, tokenize
+from admir.text import contains, numbers, squash, tokenize
 from admir.tools.finish import Finish
 from admir.types import Claim, Evidence, Memory, Usage, Verdict
 
 _TIME_SLACK_S = 0.6
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[\"“'A-Z0-9$€£])|(?<=[。！？；])")
+_SAME_FRAME_S = 1.0
+_ABBREVIATED = "".join(
+    rf"(?<!\b{s}\.)" for s in ("Dr", "Mr", "Mrs", "Ms", "St", "No", "vs", r"[A-Z]")
+)
+_SENTENCE = re.compile(rf"(?<=[.!?;]){_ABBREVIATED}\s+(?=[\"“'A-Z0-9$€£])|(?<=[。！？；])|\s/\s")
 _QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”|「([^」]{2,})」")
 _TIME = re.compile(r"(\d+(?:\.\d+)?) ?(?:s|secs?|seconds?)\b|\b(\d{1,2}):(\d{2})\b")
 _NAME = re.compile(r"(?<=[\w,;:)\"”] )([A-Z][\w&-]{2,})")
@@ -58,7 +63,9 @@ async def verify(
 ) -> tuple[Verdict, Usage]:
     """The verdict on a draft, and what it cost."""
     anchors = visual_anchors(evidence)
-    claims = tuple(cheap_check(claim, evidence) for claim in claims_of(draft, evidence))
+    claims = claims_of(draft, evidence)
+    if not draft.absent:
+        claims = tuple(cheap_check(claim, evidence) for claim in claims)
     checked = await reasoner.check(
         Check(
             question=question,
@@ -70,7 +77,24 @@ async def verify(
             look=lambda ids: cited_frames(ids, evidence, memory),
         )
     )
-    return _verdict(checked.claims, anchors, absent=draft.absent), checked.usage
+    kept = tuple(
+        _kept(before, after, evidence)
+        for before, after in zip_longest(claims, checked.claims[: len(claims)])
+    )
+    return _verdict(kept, anchors, absent=draft.absent), checked.usage
+
+
+def _kept(before: Claim, after: Claim | None, evidence: Sequence[Evidence]) -> Claim:
+    """The mind's word on a claim, as far as it goes.
+
+    It cannot drop a claim, lift a cheap check, or verify without evidence that proves.
+    """
+    if before.reason or after is None:
+        return replace(before, reason=before.reason or "the check left it out")
+    kinds = {e.kind for e in evidence if e.id in before.evidence}
+    if after.status == "verified" and not kinds & set(_PROVING):
+        return replace(before, reason="no frame, screen text or speech is cited")
+    return replace(before, status=after.status, reason=after.reason)
 
 
 def claims_of(draft: Finish, evidence: Sequence[Evidence]) -> tuple[Claim, ...]:
@@ -83,7 +107,7 @@ def claims_of(draft: Finish, evidence: Sequence[Evidence]) -> tuple[Claim, ...]:
         own = [e.id for e in cited if terms & set(tokenize(f"{e.quote} {e.speaker or ''}"))]
         reason = f"it cites {', '.join(unknown)}, which was never observed" if unknown else ""
         claims.append(Claim(text=text, evidence=tuple(own or (e.id for e in cited)), reason=reason))
-    return tuple(claims) if not draft.absent else tuple(replace(c, reason="") for c in claims)
+    return tuple(claims)
 
 
 def cheap_check(claim: Claim, evidence: Sequence[Evidence]) -> Claim:
@@ -92,7 +116,7 @@ def cheap_check(claim: Claim, evidence: Sequence[Evidence]) -> Claim:
         return claim
     cited = [e for e in evidence if e.id in claim.evidence]
     if not cited:
-        return claim
+        return replace(claim, reason="it cites no evidence")
     if all(e.kind == "caption" for e in cited):
         return replace(claim, reason="only captions are cited, and a caption proves nothing")
     fault = _quotes(claim, cited) or _numbers(claim, cited) or _names(claim, evidence)
@@ -115,9 +139,13 @@ def _numbers(claim: Claim, cited: Sequence[Evidence]) -> str:
         at_s = float(match[1]) if match[1] else 60 * int(match[2]) + int(match[3])
         if any(_covers(e, at_s) for e in cited):
             held.update(numbers(match.group()))
-    missing = [n for n in numbers(claim.text) if n not in held and n not in ("1", "2")]
-    digits = [n for n in missing if n in fold(claim.text)]
-    return f"no cited evidence has {digits[0]}" if digits else ""
+    missing = [n for n in _written_numbers(claim.text) if n not in held]
+    return f"no cited evidence has {missing[0]}" if missing else ""
+
+
+def _written_numbers(text: str) -> tuple[str, ...]:
+    """Numbers in digits; a spelt one may be a figure of speech (`one of them`)."""
+    return numbers(re.sub(r"[^\W\d_]+", " ", text))
 
 
 def _covers(evidence: Evidence, time_s: float) -> bool:
@@ -142,7 +170,8 @@ def cited_frames(
     times = sorted(set(wanted.values()))
     found = frames_at(memory, times) if times else []
     nearest = {t: min(found, key=lambda p: abs(p.time_s - t)) for t in times if found}
-    return {i: nearest[t] for i, t in wanted.items() if t in nearest}
+    near = {t: p for t, p in nearest.items() if abs(p.time_s - t) <= _SAME_FRAME_S}
+    return {i: near[t] for i, t in wanted.items() if t in near}
 
 
 def _verdict(claims: tuple[Claim, ...], anchors: tuple[str, ...], *, absent: bool) -> Verdict:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from admir.backends.base import Mind
 from admir.errors import BackendUnavailable
 from admir.perception.embed import Embedder, HashingEmbedder
@@ -21,6 +23,14 @@ def open_mind(settings: Settings, reader: TextReader) -> Mind:
     )
 
 
-def open_embedder(settings: Settings) -> Embedder:
-    """Phi of eq. 2 for the preset."""
+@cache
+def open_reader() -> TextReader:
+    """The text reader, one a process: its models take half a second to load."""
+    from admir.perception.ocr import RapidOcrReader
+
+    return RapidOcrReader()
+
+
+def open_embedder() -> Embedder:
+    """Phi of eq. 2."""
     return HashingEmbedder()

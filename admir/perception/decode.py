@@ -1,12 +1,13 @@
 """Video files into pictures, with PyAV (which carries its own FFmpeg).
 
 `decode` walks a file once and feeds everybody: thumbnails of every frame for shots and timing,
-sampled frames for reading, sound for its facts. `pictures` comes back later for a few frames of
-a span. Times are seconds from the first picture.
+sampled frames for reading, sound for its facts. `admir.perception.seek` comes back later for a
+few frames. Times are seconds from the first picture.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,21 +15,27 @@ from pathlib import Path
 import av
 import cv2
 import numpy as np
-from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 
 from admir.errors import VideoNotFound, VideoUnreadable
+from admir.perception.frames import Clock, Scaler, frame_rate, frames_of, shown_size
+from admir.perception.sound import Loudness
 from admir.types import AudioFacts, Span
 
 Pixels = NDArray[np.uint8]
 
-THUMB_WIDTH = 160
+THUMB_SIDE = 160
+"""Longest side of a thumb, in pixels."""
+
 MAX_SIDE = 1280
 """Longest side of a sampled frame, in pixels."""
 
-
 _CLOSING_SHARE = 0.75
 """The last frame is sampled too when more than a quarter of a step passed: ads end on a brand."""
+
+_LONGEST_S = 6 * 3600.0
+_LONGEST_JUMP_S = 10.0
+_LONGEST_HOLD_S = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,49 +48,28 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thumb:
-    """A small copy of one frame [h, 160, 3], for shots and for the timing of text."""
+    """A small copy of one frame, BGR [h, w, 3], for shots and for the timing of text."""
 
     time_s: float
     pixels: Pixels
 
 
-@dataclass(slots=True, kw_only=True)
-class Facts:
-    """What one walk over the file told. `broken_at_s` is set where it could not be read on."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VideoFacts:
+    """What one walk over the file told. Width and height are those of the first picture.
 
-    width: int = 0
-    height: int = 0
-    fps: float = 0.0
-    duration_s: float = 0.0
+    `stated_duration_s` is the container's word; `broken_at_s` is set where the walk ended before
+    the stated length, and equals `duration_s`.
+    """
+
+    width: int
+    height: int
+    fps: float
+    duration_s: float
+    frame_count: int
     stated_duration_s: float | None = None
-    frame_count: int = 0
     audio: AudioFacts | None = None
     broken_at_s: float | None = None
-
-
-@dataclass(slots=True)
-class _Loudness:
-    """Mean square of each sound packet, and how much of the time is silent."""
-
-    squares: list[float] = field(default_factory=list)
-
-    def add(self, frame: av.AudioFrame) -> None:
-        samples = frame.to_ndarray().astype(np.float32)
-        if frame.format.name.startswith("s16"):
-            samples /= 32768.0
-        if samples.size:
-            self.squares.append(float(np.mean(np.square(samples))))
-
-    def facts(self, stream: av.AudioStream) -> AudioFacts:
-        squares = np.array(self.squares or [0.0])
-        level = 10 * np.log10(np.maximum(squares, 1e-10))
-        return AudioFacts(
-            codec=stream.codec_context.name,
-            sample_rate=int(stream.codec_context.sample_rate or 0),
-            channels=int(stream.codec_context.channels),
-            loudness_dbfs=float(10 * np.log10(max(float(squares.mean()), 1e-10))),
-            silent_share=float(np.mean(level < -50)),
-        )
 
 
 def open_container(path: Path) -> av.container.InputContainer:
@@ -91,15 +77,17 @@ def open_container(path: Path) -> av.container.InputContainer:
 
     Raises VideoNotFound, or VideoUnreadable where there is no picture to decode.
     """
-    if not path.is_file():
-        what = "is a folder, not a video" if path.is_dir() else "does not exist"
-        raise VideoNotFound(f"{path.name!r} {what} (looked for {path})")
-    if path.stat().st_size == 0:
-        raise VideoUnreadable(f"{path.name!r} is an empty file")
+    if not os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises for a name too long
+        what = "is a folder, not a video" if os.path.isdir(path) else "does not exist"  # noqa: PTH112
+        raise VideoNotFound(f"{str(path)!r} {what}")
     try:
-        container = av.open(str(path))
+        if path.stat().st_size == 0:
+            raise VideoUnreadable(f"{path.name!r} is an empty file")
+        # A bare name with a colon would be taken for a protocol of FFmpeg.
+        container = av.open(f"file:{path.absolute()}")
     except (av.error.FFmpegError, ValueError, OSError) as error:
-        raise VideoUnreadable(f"{path.name!r} is not a video that can be opened: {error}") from None
+        why = getattr(error, "strerror", None) or error
+        raise VideoUnreadable(f"{path.name!r} is not a video that can be opened: {why}") from None
     if not container.streams.video or container.streams.video[0].codec_context is None:
         container.close()
         raise VideoUnreadable(f"{path.name!r} has no picture (sound only?)")
@@ -113,156 +101,136 @@ def decode(
     *,
     sample_fps: float = 1.0,
     stop: Callable[[], bool] = lambda: False,
-) -> Facts:
+) -> VideoFacts:
     """Walk the file once. Each frame gives a thumb; each 1/`sample_fps` s gives a picture.
 
-    A file that breaks off is read as far as it goes (`Facts.broken_at_s`). `stop` is asked
-    at every frame. Raises VideoNotFound or VideoUnreadable.
+    Damage is passed over; a file that breaks off is read as far as it goes
+    (`VideoFacts.broken_at_s`). `stop` is asked at every frame. Raises VideoNotFound or
+    VideoUnreadable.
     """
     with open_container(path) as container:
-        video = container.streams.video[0]
-        video.thread_type = "AUTO"
-        facts = Facts(stated_duration_s=_stated_duration(container))
-        sound = _Loudness()
-        small, full = _Scaler(), _Scaler()
-        next_sample_s, last = 0.0, None
-        for frame in _frames(container, video, sound, facts):
-            time_s, last = facts.duration_s, frame
-            on_thumb(Thumb(time_s=time_s, pixels=small.pixels(frame, THUMB_WIDTH / frame.width)))
-            if time_s >= next_sample_s - 1e-6:
-                on_sample(Picture(time_s=time_s, pixels=full.pixels(frame, _fit(frame))))
-                next_sample_s = (int(time_s * sample_fps + 1e-6) + 1) / sample_fps
+        walk, small = _Walk(container), Scaler(THUMB_SIDE)
+        sampler = _Sampler(fps=sample_fps, give=on_sample)
+        for time_s, frame in walk.frames():
+            on_thumb(Thumb(time_s=time_s, pixels=small.pixels(frame)))
+            sampler.offer(time_s, frame)
             if stop():
                 break
-        if last is not None and next_sample_s - facts.duration_s < _CLOSING_SHARE / sample_fps:
-            on_sample(Picture(time_s=facts.duration_s, pixels=full.pixels(last, _fit(last))))
-        _finish(facts, video, path)
-        if container.streams.audio:
-            facts.audio = sound.facts(container.streams.audio[0])
-        return facts
+        if walk.last is None:
+            raise VideoUnreadable(f"{path.name!r} has a picture track, but no frame can be decoded")
+        sampler.close(walk.time_s, walk.last)
+        return walk.facts()
 
 
-def _frames(
-    container: av.container.InputContainer,
-    video: av.VideoStream,
-    sound: _Loudness,
-    facts: Facts,
-) -> Iterator[av.VideoFrame]:
-    """Pictures in order; keeps `facts.duration_s` at the current picture's time."""
-    streams = [video, *container.streams.audio[:1]]
-    first: float | None = None
-    try:
-        for packet in container.demux(streams):
-            for frame in packet.decode():
+class _Walk:
+    """One pass over a container: its pictures in order, and what is learnt on the way."""
+
+    def __init__(self, container: av.container.InputContainer) -> None:
+        self._container = container
+        self._video = container.streams.video[0]
+        self._video.thread_type = "AUTO"
+        self._audio = next((s for s in container.streams.audio if s.codec_context), None)
+        self._sound = Loudness()
+        self._zero: float | None = None
+        self._size = (0, 0)
+        self._ran_away = self._unreadable = False
+        self.count = 0
+        self.time_s = 0.0
+        self.last: av.VideoFrame | None = None
+
+    def frames(self) -> Iterator[tuple[float, av.VideoFrame]]:
+        """Pictures with their times, to the end or to where the file cannot be read on."""
+        clock = Clock(self._container)
+        streams = [stream for stream in (self._video, self._audio) if stream]
+        try:
+            for frame in frames_of(self._container, streams):
                 if isinstance(frame, av.AudioFrame):
-                    sound.add(frame)
-                    continue
-                assert isinstance(frame, av.VideoFrame)
-                stamp = frame.time if frame.time is not None else facts.frame_count / 25
-                first = stamp if first is None else first
-                facts.duration_s = max(facts.duration_s, stamp - first)
-                facts.frame_count += 1
-                facts.height, facts.width = _size(frame)
-                yield frame
-    except (av.error.FFmpegError, OSError):
-        facts.broken_at_s = facts.duration_s
+                    self._sound.add(frame)
+                elif not self._take(frame, clock.stamp_s(frame)):
+                    self._ran_away = True
+                    return
+                else:
+                    yield self.time_s, frame
+        except (av.error.FFmpegError, OSError):
+            self._unreadable = True
+
+    def _take(self, frame: av.VideoFrame, stamp_s: float) -> bool:
+        """Make this the current picture; False where its time cannot be true."""
+        if self._zero is None:
+            self._zero, self._size = stamp_s, shown_size(frame)
+        time_s = max(self.time_s, stamp_s - self._zero)
+        stated_s = self._stated_s()
+        jumps = time_s - self.time_s > _LONGEST_JUMP_S
+        if time_s > _LONGEST_S or (stated_s and jumps and time_s > 2 * stated_s):
+            return False
+        self.time_s, self.last = time_s, frame
+        self.count += 1
+        return True
+
+    def _stated_s(self) -> float | None:
+        """How long the pictures last, in the file's word; Matroska has one for all its tracks."""
+        if self._video.duration and self._video.time_base:
+            return float(self._video.duration * self._video.time_base)
+        if self._container.duration:
+            return max(0.0, self._container.duration / av.time_base - (self._zero or 0.0))
+        return None
+
+    def _end_s(self) -> float:
+        """When the last picture goes: after its own stated time, else that of one frame."""
+        step_s, stated_s = 1 / frame_rate(self._video), self._stated_s()
+        assert self.last is not None
+        own_s = float((self.last.duration or 0) * (self.last.time_base or 0))
+        if stated_s and self.time_s + own_s > stated_s + 1.0:
+            own_s = 0.0
+        return self.time_s + (own_s if 0 < own_s <= _LONGEST_HOLD_S else step_s)
+
+    def _breaks_off(self, end_s: float) -> bool:
+        """Whether the walk ended before the stated length, or at a time that cannot be true."""
+        stated_s = self._stated_s()
+        if self._ran_away or not stated_s:
+            return self._ran_away or self._unreadable
+        slack_s = max(1.0, 3 / frame_rate(self._video))
+        if not self._video.duration:
+            end_s = max(end_s, self._sound.end_s - (self._zero or 0.0))
+        return stated_s - end_s > slack_s or (self._unreadable and stated_s > end_s + 0.1)
+
+    def facts(self) -> VideoFacts:
+        """All that was learnt; call it after at least one frame."""
+        end_s, stated = self._end_s(), self._container.duration
+        return VideoFacts(
+            width=self._size[0],
+            height=self._size[1],
+            fps=frame_rate(self._video),
+            duration_s=end_s,
+            frame_count=self.count,
+            stated_duration_s=stated / av.time_base if stated else None,
+            audio=self._sound.facts(self._audio) if self._audio else None,
+            broken_at_s=end_s if self._breaks_off(end_s) else None,
+        )
 
 
-def _finish(facts: Facts, video: av.VideoStream, path: Path) -> None:
-    """Turn the last picture's time into a duration, and see whether the file breaks off."""
-    if facts.frame_count == 0:
-        raise VideoUnreadable(f"{path.name!r} has a picture track, but no frame can be decoded")
-    rate = float(video.average_rate or video.guessed_rate or 25)
-    facts.fps = rate
-    facts.duration_s += 1 / rate
-    if facts.broken_at_s is not None:
-        facts.broken_at_s = facts.duration_s
-    stated = float(video.duration * video.time_base) if video.duration and video.time_base else 0.0
-    if stated - facts.duration_s > max(1.0, 3 / rate):
-        facts.broken_at_s = facts.duration_s
+@dataclass(slots=True, kw_only=True)
+class _Sampler:
+    """Gives a picture each 1/`fps` s, and the last one."""
 
+    fps: float
+    give: Callable[[Picture], None]
+    scaler: Scaler = field(default_factory=lambda: Scaler(MAX_SIDE))
+    next_s: float = 0.0
+    given_s: float = -1.0
 
-def _stated_duration(container: av.container.InputContainer) -> float | None:
-    return container.duration / av.time_base if container.duration else None
+    def offer(self, time_s: float, frame: av.VideoFrame) -> None:
+        if time_s >= self.next_s - 1e-6:
+            self._give(time_s, frame)
+            self.next_s = (int(time_s * self.fps + 1e-6) + 1) / self.fps
 
+    def close(self, time_s: float, frame: av.VideoFrame) -> None:
+        if time_s > self.given_s and self.next_s - time_s < _CLOSING_SHARE / self.fps:
+            self._give(time_s, frame)
 
-def _even(value: float) -> int:
-    return max(2, 2 * round(value / 2))
-
-
-def _size(frame: av.VideoFrame) -> tuple[int, int]:
-    turned = int(getattr(frame, "rotation", 0)) % 180 != 0
-    return (frame.width, frame.height) if turned else (frame.height, frame.width)
-
-
-class _Scaler:
-    """Frames as BGR pixels at one scale. Its swscale context is made once: that is the cost."""
-
-    def __init__(self) -> None:
-        self._reformatter = VideoReformatter()
-
-    def pixels(self, frame: av.VideoFrame, scale: float) -> Pixels:
-        """The frame at `scale`, turned as the file's rotation mark says."""
-        size = _even(frame.width * scale), _even(frame.height * scale)
-        scaled = self._reformatter.reformat(frame, *size, "bgr24", interpolation="AREA")
-        pixels = np.asarray(scaled.to_ndarray(), dtype=np.uint8)
-        quarter_turns = int(getattr(frame, "rotation", 0)) // 90
-        return np.ascontiguousarray(np.rot90(pixels, quarter_turns)) if quarter_turns else pixels
-
-
-def _fit(frame: av.VideoFrame) -> float:
-    return min(1.0, MAX_SIDE / max(frame.width, frame.height))
-
-
-def pictures(path: Path, times_s: list[float]) -> list[Picture]:
-    """The frames shown at `times_s` (ascending), decoded again from the source.
-
-    Returns fewer where the file cannot be read there.
-    """
-    found: list[Picture] = []
-    with open_container(path) as container:
-        video = container.streams.video[0]
-        video.thread_type = "AUTO"
-        start = float((video.start_time or 0) * (video.time_base or 0))
-        for group in _near(times_s):
-            try:
-                found += _grab(container, video, start, group)
-            except (av.error.FFmpegError, OSError):
-                break
-    return found
-
-
-def _near(times_s: list[float], reach_s: float = 4.0) -> list[list[float]]:
-    """Times split where a new seek is cheaper than decoding on."""
-    groups: list[list[float]] = []
-    for time_s in sorted(times_s):
-        if groups and time_s - groups[-1][-1] < reach_s:
-            groups[-1].append(time_s)
-        else:
-            groups.append([time_s])
-    return groups
-
-
-def _grab(
-    container: av.container.InputContainer, video: av.VideoStream, start: float, times: list[float]
-) -> list[Picture]:
-    """Seek once, then decode on until the last of `times`."""
-    base = float(video.time_base or 1)
-    container.seek(max(0, int((start + times[0]) / base)), stream=video)
-    wanted, found, scaler = list(times), [], _Scaler()
-    held: av.VideoFrame | None = None
-    for frame in container.decode(video):
-        now = (frame.time or 0.0) - start
-        while wanted and held is not None and now > wanted[0] + 1e-3:
-            found.append(_picture(wanted.pop(0), held, scaler))
-        held = frame
-        if not wanted:
-            return found
-    return found + [_picture(time_s, held, scaler) for time_s in wanted if held is not None]
-
-
-def _picture(time_s: float, frame: av.VideoFrame, scaler: _Scaler) -> Picture:
-    return Picture(time_s=time_s, pixels=scaler.pixels(frame, _fit(frame)))
+    def _give(self, time_s: float, frame: av.VideoFrame) -> None:
+        self.given_s = time_s
+        self.give(Picture(time_s=time_s, pixels=self.scaler.pixels(frame)))
 
 
 def sample_times(span: Span, fps: float, most: int) -> list[float]:
@@ -282,11 +250,13 @@ def shrink(pixels: Pixels, longest: int) -> Pixels:
 
 
 def save_jpeg(path: Path, pixels: Pixels, quality: int = 92) -> None:
-    """Write a picture; raises OSError where the disk refuses."""
+    """Write a picture, whole or not at all; raises OSError where the disk refuses."""
     ok, data = cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, quality])
     if not ok:
         raise OSError(f"cannot encode {path.name}")
-    path.write_bytes(data.tobytes())
+    unfinished = path.with_name(f"{path.name}.part")
+    unfinished.write_bytes(data.tobytes())
+    unfinished.replace(path)
 
 
 def load_image(path: Path) -> Pixels:

@@ -49,9 +49,8 @@ def _names(hsv: NDArray[Any]) -> NDArray[np.str_]:
     hue, saturation, value = hsv[:, 0], hsv[:, 1], hsv[:, 2]
     names = _NAMES[np.searchsorted(_EDGES, hue, side="right").clip(max=len(_NAMES) - 1)]
     names = names.astype("<U8")
-    warm = (names == "orange") | (names == "red")
-    names[warm & (value < 150) & (saturation > 60)] = "brown"
-    names[(names == "red") & (saturation > 140) & (value > 80)] = "red"
+    earthy = (names == "orange") | ((names == "red") & (saturation <= 140))
+    names[earthy & (value < 150) & (saturation > 60)] = "brown"
     grey = saturation < 40
     names[grey] = "grey"
     names[grey & (value > 200)] = "white"

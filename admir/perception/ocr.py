@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from admir.perception.decode import Pixels
+from admir.text import shown
 from admir.types import Box
 
 DETECT_SIDE = 960
@@ -115,14 +116,15 @@ def _cut(pixels: Pixels, quad: _Quad) -> Pixels:
 
 def _line(text: str, score: float, quad: _Quad, pixels: Pixels, vertical: bool) -> TextLine:
     height, width = pixels.shape[:2]
+    text = shown(text).strip(_EDGE_NOISE)
     left, top = quad.min(axis=0) / (width, height)
     right, bottom = quad.max(axis=0) / (width, height)
     box = tuple(round(min(1.0, max(0.0, float(v))), 4) for v in (left, top, right, bottom))
     return TextLine(
-        text=text.strip(_EDGE_NOISE),
+        text=text,
         box=(box[0], box[1], box[2], box[3]),
         confidence=round(score, 3),
-        vertical=vertical and len(text.strip()) > 1,
+        vertical=vertical and len(text) > 1,
     )
 
 

@@ -6,21 +6,24 @@ samples tell: the moment at which the line's place changes most is its start or 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
 from rapidfuzz.fuzz import ratio
 
 from admir.perception.ocr import TextLine
 from admir.perception.spacing import restore_spaces
-from admir.text import squash
+from admir.text import numbers, squash
 from admir.types import Box, ScreenText, Span
 
 SAME_TEXT = 70.0
 SAME_TEXT_ELSEWHERE = 90.0
 _MAX_MISSED = 1
+_squash = lru_cache(maxsize=8192)(squash)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +42,7 @@ class Thumbs:
     pixels: NDArray[np.uint8]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Track:
     seen: list[tuple[int, TextLine]] = field(default_factory=list)
 
@@ -61,40 +64,99 @@ def follow_lines(
 ) -> tuple[ScreenText, ...]:
     """The lines of a stretch of video, in order of their start."""
     tracks: list[_Track] = []
+    live: list[_Track] = []
     for index, reading in enumerate(readings):
-        _extend(tracks, index, reading.lines)
+        live = [track for track in live if index - track.last <= 1 + _MAX_MISSED]
+        fresh = _extend(live, index, reading.lines)
+        live += fresh
+        tracks += fresh
     times = [reading.time_s for reading in readings]
     clock = _Clock(times=times, span=span, thumbs=thumbs, cuts_s=tuple(cuts_s))
     lines = [_screen_text(track, clock) for track in tracks if _is_text(track)]
-    whole = [line for line in lines if not any(_is_fragment(line, other) for other in lines)]
-    return tuple(sorted(whole, key=lambda line: (line.span.start_s, line.box[1], line.box[0])))
+    return tuple(
+        sorted(_whole(lines), key=lambda line: (line.span.start_s, line.box[1], line.box[0]))
+    )
+
+
+def _whole(lines: Sequence[ScreenText]) -> Iterator[ScreenText]:
+    """The lines that are not pieces of another one."""
+    by_start = sorted(lines, key=lambda line: line.span.start_s)
+    shown: list[ScreenText] = []
+    pieces: set[int] = set()
+    for line in by_start:
+        shown = [other for other in shown if other.span.end_s >= line.span.start_s]
+        for other in shown:
+            if _is_fragment(line, other):
+                pieces.add(id(line))
+            elif _is_fragment(other, line):
+                pieces.add(id(other))
+        shown.append(line)
+    return (line for line in by_start if id(line) not in pieces)
 
 
 def _is_fragment(line: ScreenText, other: ScreenText) -> bool:
     """Whether `line` is a piece of `other`, read apart from it in some frames."""
-    part, text = squash(line.text), squash(other.text)
-    shared = line.span.overlap_s(other.span) >= 0.5 * line.span.duration_s
-    return shared and len(part) < len(text) and part in text and _share(line.box, other.box) > 0.7
+    part, text = _squash(line.text), _squash(other.text)
+    if len(part) >= len(text) or part not in text or _share(line.box, other.box) <= 0.7:
+        return False
+    return line.span.overlap_s(other.span) >= 0.5 * line.span.duration_s
 
 
-def _extend(tracks: list[_Track], index: int, lines: Sequence[TextLine]) -> None:
-    """Give each line to the open track it continues best, or a track of its own."""
-    open_tracks = [t for t in tracks if index - t.last <= 1 + _MAX_MISSED]
-    for line in lines:
-        scored = [(_likeness(track.seen[-1][1], line), track) for track in open_tracks]
-        best = max(scored, key=lambda pair: pair[0], default=(0.0, None))
-        if best[1] is not None and best[0] > 0:
-            best[1].seen.append((index, line))
-            open_tracks.remove(best[1])
-        else:
-            tracks.append(_Track(seen=[(index, line)]))
+def _extend(live: Sequence[_Track], index: int, lines: Sequence[TextLine]) -> list[_Track]:
+    """Give each line to a live track, the surest pairs first, or a new track; returns the new."""
+    pairs = [
+        (likeness, place, track)
+        for place, line in enumerate(lines)
+        for track in live
+        if (likeness := _likeness(track.seen[-1][1], line)) > 0
+    ]
+    taken: dict[int, _Track] = {}
+    for _, place, track in sorted(pairs, key=lambda pair: -pair[0]):
+        if place not in taken and track.last < index:
+            taken[place] = track
+            track.seen.append((index, lines[place]))
+    return [_Track(seen=[(index, line)]) for n, line in enumerate(lines) if n not in taken]
 
 
 def _likeness(a: TextLine, b: TextLine) -> float:
     """How surely two readings are one line; 0 where they are not."""
-    likeness = ratio(squash(a.text), squash(b.text))
-    needed = SAME_TEXT if _share(a.box, b.box) > 0.3 else SAME_TEXT_ELSEWHERE
-    return likeness + _share(a.box, b.box) if likeness >= needed else 0.0
+    one, two = _squash(a.text), _squash(b.text)
+    share = _share(a.box, b.box)
+    likeness = ratio(one, two, score_cutoff=SAME_TEXT if share > 0.3 else SAME_TEXT_ELSEWHERE)
+    if likeness == 0 or _other_digits(one, two) or _other_number_words(a.text, b.text):
+        return 0.0
+    return likeness + share
+
+
+@lru_cache(maxsize=8192)
+def _other_digits(a: str, b: str) -> bool:
+    """Whether two squashed texts tell different numbers: another price is another line.
+
+    A digit read as a letter is noise, and a text that breaks off before a number is being typed.
+    """
+    short, long = sorted((a, b), key=len)
+    if long.startswith(short):
+        return short != long and short[-1:].isdigit() and long[len(short)].isdigit()
+    return any(edit.isdigit() for edit in _edits(a, b))
+
+
+def _edits(a: str, b: str) -> Iterator[str]:
+    """What makes `b` of `a`: a character that comes or goes, or the two of a replacement."""
+    for edit in Levenshtein.editops(a, b):
+        old = "" if edit.tag == "insert" else a[edit.src_pos]
+        new = "" if edit.tag == "delete" else b[edit.dest_pos]
+        yield old + new
+
+
+def _other_number_words(a: str, b: str) -> bool:
+    """Whether both texts spell a number, and not the same one."""
+    one, two = _number_words(a), _number_words(b)
+    return bool(one and two) and one != two
+
+
+@lru_cache(maxsize=8192)
+def _number_words(text: str) -> tuple[str, ...]:
+    return numbers("".join(" " if c.isdigit() else c for c in text))
 
 
 def _share(a: Box, b: Box) -> float:
@@ -108,7 +170,7 @@ def _share(a: Box, b: Box) -> float:
 def _is_text(track: _Track) -> bool:
     """A short line seen once without confidence is texture."""
     best = max(line.confidence for _, line in track.seen)
-    length = max(len(squash(line.text)) for _, line in track.seen)
+    length = max(len(_squash(line.text)) for _, line in track.seen)
     return length > 0 and (best >= 0.8 or length > 5)
 
 
@@ -162,7 +224,7 @@ def _best_split(series: NDArray[np.float32]) -> int:
 
 def _screen_text(track: _Track, clock: _Clock) -> ScreenText:
     text = _vote([line for _, line in track.seen])
-    readings = [(i, line) for i, line in track.seen if squash(line.text) == squash(text)]
+    readings = [(i, line) for i, line in track.seen if _squash(line.text) == _squash(text)]
     index, best = max(readings, key=lambda pair: pair[1].confidence)
     start = clock.start_s(track.first, track.seen[0][1].box)
     return ScreenText(
@@ -182,8 +244,8 @@ def _vote(lines: Sequence[TextLine]) -> str:
     """
     votes: dict[str, float] = {}
     for line in lines:
-        key = squash(line.text)
+        key = _squash(line.text)
         votes[key] = votes.get(key, 0.0) + line.confidence
     winner = max(votes, key=lambda key: (votes[key], len(key)))
-    spellings = [" ".join(line.text.split()) for line in lines if squash(line.text) == winner]
+    spellings = [" ".join(line.text.split()) for line in lines if _squash(line.text) == winner]
     return max(spellings, key=lambda text: (text.count(" "), spellings.count(text)))

@@ -22,16 +22,13 @@ from admir.types.answer import (
     Usage,
     Verdict,
 )
+from admir.types.clip import CLIP_S, Clip, clip_spans, text_clip
 from admir.types.memory import (
-    CLIP_S,
     FORMAT_VERSION,
-    Clip,
     Memory,
     Narrative,
     Provenance,
     Subject,
-    clip_spans,
-    text_clip,
 )
 from admir.types.video import (
     AudioFacts,

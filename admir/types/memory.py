@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
-from admir.types.video import Frame, Look, ScreenText, Shot, Span, Utterance, VideoInfo
-
-CLIP_S = 5.0
-"""Length of a clip (paper B.2)."""
+from admir.types.clip import CLIP_S, Clip, clip_spans, text_clip, timeline_lines, timeline_words
+from admir.types.video import Frame, ScreenText, Shot, Utterance, VideoInfo
 
 FORMAT_VERSION = 1
 """Version of memory.json; a reader refuses a higher one."""
@@ -31,25 +27,6 @@ class Subject:
     def profile(self) -> str:
         """The text that eq. 3 embeds."""
         return " ".join((self.name, *self.appearance, *self.identity))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clip:
-    """A few seconds of the video in words; what the index holds."""
-
-    video_id: str
-    index: int
-    span: Span
-    caption: str = ""
-    speech: str = ""
-    screen_text: tuple[str, ...] = ()
-    look: Look | None = None
-    frames: tuple[Frame, ...] = ()
-
-    @property
-    def index_text(self) -> str:
-        """Caption, speech and on-screen text: the d of eq. 2, with the user's addition."""
-        return "\n".join(part for part in (self.caption, self.speech, *self.screen_text) if part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,95 +108,39 @@ class Memory:
         rows = sorted(events, key=lambda row: float(row["t"]))
         last_s = float(rows[-1]["t"]) + 1.0 if rows else 0.0
         end_s = max(duration_s or 0.0, last_s)
-        lines = tuple(_timeline_lines(rows))
-        words = tuple(_timeline_words(rows))
-        clips = tuple(
-            text_clip(video_id, index, span, lines, words)
-            for index, span in enumerate(clip_spans(end_s, clip_s))
-        )
-        video = VideoInfo(
-            id=video_id,
-            path="",
-            sha256="",
-            duration_s=end_s,
-            width=0,
-            height=0,
-            fps=0.0,
-            metadata=dict(metadata or {}),
-        )
-        origin = Provenance(
-            fingerprint="",
-            admir_version="",
-            built_at="",
-            preset="timeline",
-            embedder="",
-            perceiver="none",
-            speech_source="timeline",
-            text_source="timeline",
-        )
+        lines, words = timeline_lines(rows), list(timeline_words(rows))
+        spans = clip_spans(end_s, clip_s)
         return cls(
-            video=video,
-            clips=clips,
+            video=_unseen(video_id, end_s, metadata or {}),
+            clips=tuple(text_clip(video_id, i, s, lines, words) for i, s in enumerate(spans)),
             narrative=Narrative(summary=""),
-            provenance=origin,
-            screen_text=lines,
-            utterances=words,
+            provenance=_TIMELINE,
+            screen_text=tuple(lines),
+            utterances=tuple(words),
         )
 
 
-def clip_spans(duration_s: float, clip_s: float = CLIP_S) -> tuple[Span, ...]:
-    """Cut a duration into clips; a rest under a fifth of a clip joins the clip before it."""
-    if duration_s <= 0:
-        return ()
-    count = max(1, math.ceil(duration_s / clip_s - 0.2))
-    edges = [index * clip_s for index in range(count)] + [duration_s]
-    return tuple(Span(start_s=a, end_s=b) for a, b in pairwise(edges))
+_TIMELINE = Provenance(
+    fingerprint="",
+    admir_version="",
+    built_at="",
+    preset="timeline",
+    embedder="",
+    perceiver="none",
+    speech_source="timeline",
+    text_source="timeline",
+)
 
 
-def text_clip(
-    video_id: str,
-    index: int,
-    span: Span,
-    screen_text: Sequence[ScreenText],
-    utterances: Sequence[Utterance],
-) -> Clip:
-    """The clip over `span` with the speech and the on-screen text that overlap it."""
-    shown = [line.text for line in screen_text if line.span.overlap_s(span) > 0]
-    said = [u.text for u in utterances if u.span.overlap_s(span) > 0]
-    return Clip(
-        video_id=video_id,
-        index=index,
-        span=span,
-        speech=" ".join(said),
-        screen_text=tuple(dict.fromkeys(shown)),
+def _unseen(video_id: str, duration_s: float, metadata: Mapping[str, str]) -> VideoInfo:
+    """A video of which only the text is known."""
+    return VideoInfo(
+        id=video_id,
+        path="",
+        sha256="",
+        duration_s=duration_s,
+        width=0,
+        height=0,
+        fps=0.0,
+        metadata=dict(metadata),
     )
-
-
-def _timeline_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[ScreenText]:
-    """Runs of equal lines in neighbouring seconds."""
-    since: dict[str, float] = {}
-    previous_s = 0.0
-    for row in [*rows, {"t": math.inf, "ocr": []}]:
-        now = float(row["t"])
-        shown = set(row.get("ocr") or ())
-        gone = [text for text in since if text not in shown or now - previous_s > 1.5]
-        for text in gone:
-            start = since.pop(text)
-            yield ScreenText(
-                span=Span(start_s=start, end_s=previous_s + 1.0),
-                text=text,
-                box=(0.0, 0.0, 1.0, 1.0),
-                confidence=1.0,
-                frame_s=start,
-            )
-        for text in row.get("ocr") or ():
-            since.setdefault(text, now)
-        previous_s = now
-
-
-def _timeline_words(rows: Sequence[Mapping[str, Any]]) -> Iterator[Utterance]:
-    """One utterance a second that has speech."""
-    for row in rows:
-        if text := str(row.get("asr") or "").strip():
-            start = float(row["t"])
-            yield Utterance(span=Span(start_s=start, end_s=start + 1.0), text=text)

@@ -8,29 +8,22 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import TimeRemainingColumn as TimeLeftColumn
-from rich.text import Text
 
-from admir.trace import BuildProgress
+from admir.text import shown
+from admir.trace import STAGES, BuildProgress
 
-_STAGES = (
-    "hash",
-    "decode",
-    "read text",
-    "speech",
-    "caption",
-    "merge",
-    "narrate",
-    "embed",
-    "store",
-)
 _WEIGHTS = {"decode": 12, "read text": 75, "caption": 5}
-_TOTAL = sum(_WEIGHTS.get(stage, 1) for stage in _STAGES)
+_TOTAL = sum(_WEIGHTS.get(stage, 1) for stage in STAGES)
 
 
 class BuildBar:
-    """`with BuildBar(console, title) as bar:` then `bar.show(event)` for each progress event."""
+    """`with BuildBar(console, title) as bar:` then `bar.show(event)` for each progress event.
+
+    Shows nothing where the console is no terminal.
+    """
 
     def __init__(self, console: Console, title: str) -> None:
+        self._visible = console.is_terminal and not console.quiet
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -40,11 +33,13 @@ class BuildBar:
             TimeLeftColumn(),
             console=console,
             transient=True,
+            disable=not self._visible,
         )
-        self._task: TaskID = self._bar.add_task(Text(title).plain, total=_TOTAL, stage="")
+        self._task: TaskID = self._bar.add_task(shown(title), total=_TOTAL, stage="")
 
     def __enter__(self) -> Self:
-        self._bar.start()
+        if self._visible:
+            self._bar.start()
         return self
 
     def __exit__(
@@ -53,11 +48,12 @@ class BuildBar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._bar.stop()
+        if self._visible:
+            self._bar.stop()
 
     def show(self, event: BuildProgress) -> None:
         """Move to where the event is."""
-        before = sum(_WEIGHTS.get(s, 1) for s in _STAGES[: _STAGES.index(event.stage)])
+        before = sum(_WEIGHTS.get(s, 1) for s in STAGES[: STAGES.index(event.stage)])
         share = event.done / event.total if event.total else 0.0
         count = f"{event.stage} {event.done}/{event.total}" if event.total else event.stage
         done = before + min(1.0, share) * _WEIGHTS.get(event.stage, 1)

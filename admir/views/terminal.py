@@ -1,4 +1,7 @@
-"""Answers, traces and memories on a terminal, with rich. Text of videos is never markup."""
+"""Answers, traces and memories on a terminal, with rich.
+
+Text of videos, questions and files is never markup, and what steers a terminal is left out of it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,9 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from admir.text import shown
 from admir.types import Action, Answer, Claim, Clip, Evidence, Memory, Step
+from admir.views.rows import Unreadable
 
 _MARKS = {
     "verified": ("✓", "green"),
@@ -29,23 +34,24 @@ _BASES = {
 def show_answer(console: Console, answer: Answer) -> None:
     """The answer, its claims with their status, and the evidence with times and frames."""
     style = "green" if answer.grounded else "yellow"
-    head = Text(answer.answer, style="bold")
-    foot = f"{_BASES[answer.basis]} · preset {answer.preset} · {answer.seconds:.2f} s"
-    console.print(Panel(head, title=Text(answer.question), subtitle=foot, border_style=style))
+    head = Text(shown(answer.answer), style="bold")
+    foot = f"{_BASES[answer.basis]} · preset {shown(answer.preset)} · {answer.seconds:.2f} s"
+    title = Text(shown(answer.question))
+    console.print(Panel(head, title=title, subtitle=Text(foot), border_style=style))
     for claim in answer.claims:
         console.print(_claim(claim))
     for evidence in answer.evidence:
         console.print(_evidence(evidence), soft_wrap=True)
     if answer.reason:
-        console.print(Text(f"Not grounded: {answer.reason}", style="yellow"))
+        console.print(Text(shown(f"Not grounded: {answer.reason}"), style="yellow"))
 
 
 def _claim(claim: Claim) -> Text:
     mark, colour = _MARKS[claim.status]
     text = Text(f" {mark} {claim.status:<12} ", style=colour)
-    text.append(claim.text, style="default")
+    text.append(shown(claim.text), style="default")
     if claim.reason:
-        text.append(f"  ({claim.reason})", style="dim")
+        text.append(f"  ({shown(claim.reason)})", style="dim")
     return text
 
 
@@ -54,9 +60,9 @@ def _evidence(evidence: Evidence) -> Text:
     text = Text(f" {evidence.id:<4}", style="cyan")
     text.append(f"{evidence.span}  {evidence.kind.replace('_', ' ')}  ", style="default")
     speaker = f"{evidence.speaker}: " if evidence.speaker else ""
-    text.append(f'{speaker}"{evidence.quote}"', style="default")
+    text.append(shown(f'{speaker}"{evidence.quote}"'), style="default")
     if evidence.frame:
-        text.append(f"\n     {evidence.frame}", style="dim")
+        text.append(f"\n     {shown(evidence.frame)}", style="dim")
     return text
 
 
@@ -68,25 +74,29 @@ def show_trace(console: Console, answer: Answer) -> None:
         for action in step.actions:
             branch.add(_action(action))
         for observation in step.observations:
-            lines = observation.text.splitlines()
-            shown = "\n".join(lines[:8]) + (f"\n... {len(lines) - 8} more" * (len(lines) > 8))
-            branch.add(Text(shown, style="red" if observation.failed else "dim"))
+            branch.add(_first_lines(observation.text, "red" if observation.failed else "dim"))
         if step.verdict is not None:
             branch.add(_verdict(step))
     console.print(tree)
     if answer.trace:
-        console.print(Text(f"trace file: {answer.trace}", style="dim"))
+        console.print(Text(shown(f"trace file: {answer.trace}"), style="dim"))
+
+
+def _first_lines(text: str, style: str, most: int = 8) -> Text:
+    lines = [shown(line) for line in text.splitlines()]
+    more = [f"... {len(lines) - most} more"] if len(lines) > most else []
+    return Text("\n".join([*lines[:most], *more]), style=style)
 
 
 def _step_head(step: Step) -> Text:
     text = Text(f"step {step.index} ", style="bold")
     text.append(f"({step.seconds:.2f} s) ", style="dim")
-    return text.append(step.thought, style="default not bold")
+    return text.append(shown(step.thought), style="default not bold")
 
 
 def _action(action: Action) -> Text:
     given = ", ".join(f"{key}={value!r}" for key, value in action.arguments.items())
-    return Text(f"{action.tool}({given})", style="cyan")
+    return Text(shown(f"{action.tool}({given})"), style="cyan")
 
 
 def _verdict(step: Step) -> RenderableType:
@@ -99,16 +109,16 @@ def _verdict(step: Step) -> RenderableType:
 
 def show_memory(console: Console, memory: Memory) -> None:
     """A memory as a person would read it."""
-    console.print(Panel(_facts(memory), title=Text(memory.video.id)))
-    console.print(Text(memory.narrative.text))
+    console.print(Panel(_facts(memory), title=Text(shown(memory.video.id))))
+    console.print(Text("\n".join(map(shown, memory.narrative.text.splitlines()))))
     for mismatch in memory.narrative.mismatches:
-        console.print(Text(f"Mismatch: {mismatch}", style="yellow"))
+        console.print(Text(shown(f"Mismatch: {mismatch}"), style="yellow"))
     for clip in memory.clips:
         console.print(_clip(clip))
     if memory.subjects:
         console.print(_subjects(memory))
     for warning in memory.provenance.warnings:
-        console.print(Text(f"! {warning}", style="yellow"))
+        console.print(Text(shown(f"! {warning}"), style="yellow"))
 
 
 def _facts(memory: Memory) -> Text:
@@ -134,16 +144,16 @@ def _facts(memory: Memory) -> Text:
     ]
     if video.metadata:
         lines.append(", ".join(f"{key}: {value}" for key, value in video.metadata.items()))
-    return Text("\n".join(lines))
+    return Text("\n".join(map(shown, lines)))
 
 
 def _clip(clip: Clip) -> Text:
     text = Text(f"\n{clip.span}  ", style="bold cyan")
-    text.append(clip.caption, style="default not bold")
+    text.append(shown(clip.caption), style="default not bold")
     for line in clip.screen_text:
-        text.append(f"\n    on screen  {line}", style="default not bold")
+        text.append(f"\n    on screen  {shown(line)}", style="default not bold")
     if clip.speech:
-        text.append(f"\n    spoken     {clip.speech}", style="default not bold")
+        text.append(f"\n    spoken     {shown(clip.speech)}", style="default not bold")
     return text
 
 
@@ -154,26 +164,26 @@ def _subjects(memory: Memory) -> Table:
     for subject in memory.subjects:
         known = "; ".join((*subject.identity, *subject.appearance[:2]))
         seen = f"{subject.first_seen_s:.1f} s"
-        table.add_row(subject.id, Text(subject.name), seen, Text(known))
+        table.add_row(Text(shown(subject.id)), Text(shown(subject.name)), seen, Text(shown(known)))
     return table
 
 
-def show_list(console: Console, memories: Sequence[Memory | str]) -> None:
-    """One line a memory; a string stands for one that cannot be read, with the reason."""
+def show_list(console: Console, memories: Sequence[Memory | Unreadable]) -> None:
+    """One line a memory; of one that cannot be read, the reason."""
     table = Table(box=None, header_style="dim")
     for column in ("id", "length", "shots", "lines", "speech", "preset"):
         table.add_column(column)
     for memory in memories:
-        if isinstance(memory, str):
-            table.add_row(Text(memory, style="red"))
+        if isinstance(memory, Unreadable):
+            table.add_row(Text(shown(f"{memory.video_id}: {memory.reason}"), style="red"))
             continue
         speech = f"{len(memory.utterances)} lines" if memory.utterances else "unknown"
         table.add_row(
-            memory.video.id,
+            Text(shown(memory.video.id)),
             f"{memory.video.duration_s:.1f} s",
             str(len(memory.shots)),
             str(len(memory.screen_text)),
             speech,
-            memory.provenance.preset,
+            Text(shown(memory.provenance.preset)),
         )
     console.print(table)

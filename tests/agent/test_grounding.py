@@ -96,3 +96,93 @@ def test_the_ledger_numbers_each_piece_once():
 
 def test_an_observation_names_id_time_kind_and_speaker():
     assert described([SPOKEN]) == "[e3] 10.0-12.0 s speech, Mia: Yours for forty-eight dollars."
+
+
+HOLES = [
+    ("Is there a warranty?", "2 year warranty", "10 year warranty"),
+    ("How much does it cost?", "€4990", "49,90 €"),
+    ("How much does it cost?", "$20", "Save $20 on every order"),
+    ("What kind of data is it?", "Limited data", "Unlimited data"),
+    ("How long is the warranty?", "5 years warranty", "Warranty 5 days, 10 years of service"),
+    ("What is not in the box?", "The charger is in the box.", "Charger not in the box"),
+]
+
+
+@pytest.mark.parametrize(("question", "wrong", "quote"), HOLES)
+def test_a_claim_near_its_line_but_not_in_it_is_refused(question, wrong, quote):
+    assert not verdict(question, wrong, line(quote, id="e1")).accepted
+
+
+@pytest.mark.parametrize(
+    ("question", "true", "quote"),
+    [
+        ("Is there a warranty?", "10 year warranty", "10 year warranty"),
+        ("How much does it cost?", "€49.90", "49,90 €"),
+        ("Which brand is it?", "Dr. Oetker", "Dr. Oetker"),
+        ("How long is the service?", "10 years of service", "Warranty 5 days, 10 years of service"),
+    ],
+)
+def test_a_claim_that_its_line_says_is_accepted(question, true, quote):
+    assert verdict(question, true, line(quote, id="e1")).accepted
+
+
+def test_words_of_two_scenes_do_not_make_one_claim():
+    here = line("50% off one item", id="e1", start=0, end=2)
+    later = line("Everything must go", id="e2", start=10, end=12)
+    assert not verdict("What is offered?", "50% off everything", here, later).accepted
+
+
+def test_an_inspected_range_is_not_when_a_line_starts():
+    whole = line("NOW $48", id="e1", start=1, end=5)
+    window = line("NOW $48", id="e2", kind="frame", start=3, end=4)
+    question = "When is the price first shown?"
+    assert not verdict(question, "At 3.0 s", whole, window, cite=["e2"]).accepted
+    assert verdict(question, "At 1.0 s", whole, window, cite=["e1"]).accepted
+
+
+def verdict(question: str, answer: str, *evidence: Evidence, cite=None):
+    """The offline mind's verdict on an answer that cites these lines; there are no pictures."""
+    from admir import Memory
+    from admir.agent.grounding import verify
+    from admir.backends.presets import open_mind, open_reader
+    from admir.concurrency import run_sync
+    from admir.settings import load_settings
+
+    mind = open_mind(load_settings(), open_reader())
+    draft = Finish(answer=answer, evidence_ids=cite or [e.id for e in evidence], absent=False)
+    memory = Memory.from_timeline("v", [{"t": 19, "ocr": ["x"], "asr": ""}])
+    return run_sync(verify(draft, question, evidence, memory, mind.reasoner))[0]
+
+
+class Careless:
+    """A mind that verifies everything, and loses a claim."""
+
+    def __init__(self, keep: int) -> None:
+        self._keep = keep
+
+    async def check(self, check):
+        from dataclasses import replace
+
+        from admir.backends.base import Checked
+
+        claims = tuple(replace(c, status="verified", reason="sure") for c in check.claims)
+        return Checked(claims=claims[: self._keep])
+
+
+@pytest.mark.parametrize(
+    ("answer", "keep", "reason"),
+    [
+        ("It costs $49.", 9, "no cited evidence has 49"),
+        ("It costs $48. It is blue.", 1, "the check left it out"),
+    ],
+)
+def test_a_careless_mind_cannot_lift_a_cheap_check_or_drop_a_claim(answer, keep, reason):
+    from admir import Memory
+    from admir.agent.grounding import verify
+    from admir.concurrency import run_sync
+
+    draft = Finish(answer=answer, evidence_ids=("e1",), absent=False)
+    memory = Memory.from_timeline("v", [])
+    found, _ = run_sync(verify(draft, "?", [PRICE], memory, Careless(keep)))
+    assert not found.accepted
+    assert reason in found.reason

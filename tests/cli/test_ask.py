@@ -116,3 +116,15 @@ def test_the_demo_backtracks_and_then_finds(answers: list[dict[str, Any]]) -> No
         for answer in answers
     ]
     assert any(False in found and found[-1] for found in verdicts)
+
+
+def test_a_question_about_the_file_keeps_the_metadata(
+    call: Call, plain_video: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "meta.json").write_text('{"product": "Lamp"}')
+    rest = ("--memories", tmp_path / "m")
+    assert call("build-memory", plain_video, "--meta", tmp_path / "meta.json", *rest).code == 0
+    assert call("ask", plain_video, BRAND, *rest).code == 0
+    memory = call("show", "plain", "--json", *rest).json
+    assert memory["video"]["metadata"] == {"product": "Lamp"}
+    assert [p.name for p in (tmp_path / "m" / "plain" / "builds").iterdir()] == ["1"]

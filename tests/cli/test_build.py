@@ -51,7 +51,6 @@ def test_a_leading_dash_and_parent_folders(
     assert whole_ids(call, tmp_path / "m") == ["above", "ad"]
 
 
-@pytest.mark.xfail(strict=True, reason="FFmpeg takes what stands before a colon as a protocol")
 def test_a_colon_in_a_relative_name(
     call: Call, plain_video: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,7 +59,6 @@ def test_a_colon_in_a_relative_name(
     assert call("build-memory", "Lamp: the ad.mp4").code == 0
 
 
-@pytest.mark.xfail(strict=True, reason="a path that is not UTF-8 cannot be written as JSON: exit 1")
 def test_a_name_that_is_not_utf_8(call: Call, plain_video: Path, tmp_path: Path) -> None:
     video = shutil.copy(plain_video, tmp_path / os.fsdecode(b"caf\xe9.mp4"))
     assert call("build-memory", video, "--memories", tmp_path / "m").code in (0, 3)
@@ -124,7 +122,6 @@ def test_two_files_of_one_name_and_new_content(call: Call, tmp_path: Path) -> No
     assert whole_ids(call, memories) == ["ad", second["video_id"]]
 
 
-@pytest.mark.xfail(strict=True, reason="id_for looks for `ad` and `ad-<sha of the new content>`")
 def test_new_content_under_a_shared_name_keeps_its_id(call: Call, tmp_path: Path) -> None:
     """Else the old memory stays and says that it is of this path."""
     for folder, frames in (("a", 5), ("b", 10)):

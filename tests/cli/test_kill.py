@@ -134,7 +134,6 @@ def test_an_interrupted_build_ends_soon_and_keeps_what_is_done(
     assert whole_ids(call, interrupted.memories) == []
 
 
-@pytest.mark.xfail(strict=True, reason="typer turns KeyboardInterrupt into exit 130 before main()")
 def test_an_interrupted_build_says_how_to_go_on(interrupted: Interrupted) -> None:
     assert interrupted.ran.err.strip().startswith("stopped; what is done is kept")
 
@@ -200,7 +199,6 @@ def test_a_build_killed_before_its_publication_is_made_again(
     assert [path.name for path in (folder / "builds").iterdir()] == ["1"]
 
 
-@pytest.mark.xfail(strict=True, reason="'cannot write to ...thumbs.npz', exit 5, at every rerun")
 def test_what_a_power_cut_left_is_no_hindrance(
     call: Call, busy_video: Path, tmp_path: Path, interrupted: Interrupted
 ) -> None:

@@ -144,7 +144,6 @@ def test_a_question_about_the_file_repairs_its_memory(
     assert whole_ids(call, plain_copy) == ["plain"]
 
 
-@pytest.mark.xfail(strict=True, reason="`current` is decoded and made a path unchecked: exit 1")
 @pytest.mark.parametrize("content", [b"\xff\xfe\x80", b"1" * 300], ids=["not text", "long number"])
 def test_garbage_in_current_hides_no_other_memory(
     call: Call, plain_copy: Path, content: bytes
@@ -203,7 +202,6 @@ def test_damaged_vectors_say_so(
     ran.failed(5, "is damaged (vectors.npy", "run `admir build-memory`")
 
 
-@pytest.mark.xfail(strict=True, reason="the width and the kind of the vectors are not checked")
 @pytest.mark.parametrize("spoil", [_narrow, _of_words])
 def test_vectors_of_another_shape_say_so(
     call: Call, plain_copy: Path, spoil: Callable[[bytes], bytes]
@@ -212,7 +210,6 @@ def test_vectors_of_another_shape_say_so(
     call("ask", "plain", "Why?", "--memories", plain_copy).failed(5, "vectors")
 
 
-@pytest.mark.xfail(strict=True, reason="_fresh does not read the vectors: 'unchanged', for ever")
 @pytest.mark.parametrize("spoil", [_cut, _emptied])
 def test_damaged_vectors_are_repaired(
     call: Call, plain_video: Path, plain_copy: Path, spoil: Callable[[bytes], bytes]

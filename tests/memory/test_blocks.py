@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +25,13 @@ def line(text, top, *, height=0.06, left=0.2, right=0.8, span=(0.0, 4.0), **rest
 
 FIRST = line("the line between day", 0.40)
 SECOND = line("and night", 0.48)
+
+
+def test_many_lines_are_joined_quickly():
+    lines = [line(f"line {n}", 0.4, span=(float(n), n + 1.0)) for n in range(5_000)]
+    started = time.process_time()
+    assert len(text_blocks(lines)) == 5_000
+    assert time.process_time() - started < 1.0
 
 
 def texts(*lines):

@@ -13,7 +13,13 @@ import pytest
 
 from admir.backends.offline import offline_mind
 from admir.concurrency import last_of, run_sync
-from admir.errors import BuildInProgress, MemoryStoreError, VideoNotFound, VideoUnreadable
+from admir.errors import (
+    BuildInProgress,
+    MemoryStoreError,
+    OptionError,
+    VideoNotFound,
+    VideoUnreadable,
+)
 from admir.memory.builder import Builder
 from admir.memory.store import MemoryStore
 from admir.perception.embed import HashingEmbedder
@@ -225,6 +231,27 @@ def test_whatever_a_memory_depends_on_makes_it_anew_under_the_same_id(root, vide
     assert MemoryStore(root).ids() == ("ad",)
 
 
+def test_no_metadata_keeps_that_of_the_stored_memory(root, video):
+    build(builder(root), video, {"brand": "Lumivo"})
+    last = run_sync(last_of(builder(root).build(video, None)))
+    assert (last.reused, last.memory.video.metadata) == (True, {"brand": "Lumivo"})
+    anew = run_sync(last_of(builder(root, clip_s=2.0).build(video, None)))
+    assert (anew.reused, anew.memory.video.metadata) == (False, {"brand": "Lumivo"})
+
+
+def test_metadata_that_utf_8_cannot_hold_is_refused_before_anything_is_made(root, video):
+    with pytest.raises(OptionError, match="'brand'"):
+        build(builder(root), video, {"brand": "\ud800"})
+    assert not root.exists()
+
+
+def test_the_frames_of_a_clip_are_spread_over_it(root, video):
+    (clip,) = build(builder(root, frame_fps=5.0), video)[0].memory.clips
+    assert len(clip.frames) == 5
+    assert clip.frames[0].time_s == 0.0
+    assert clip.frames[-1].time_s > 3.5
+
+
 def test_a_damaged_memory_is_built_anew(root, video):
     first = build(builder(root), video)[0].memory
     (Path(first.folder) / "memory.json").write_text("{")
@@ -281,15 +308,25 @@ def test_a_stopped_build_frees_the_lock_and_leaves_the_old_memory(root, video, s
         pass
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a frame that a power cut left empty blocks every further build"
-)
 def test_a_frame_torn_by_a_power_cut_does_not_block_the_next_build(root, video):
     with pytest.raises(Died):
         build(builder(root, CountingReader(dies_at=2), workers=1), video)
     (partial,) = (root / "ad" / "builds").iterdir()
     (partial / "frames" / "000001.jpg").write_bytes(b"")
     assert build(builder(root), video)[0].memory.clips
+
+
+def test_a_build_killed_while_it_is_published_loses_nothing(root, video, monkeypatch):
+    def die(*_):
+        raise Died
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MemoryStore, "publish", die)
+        with pytest.raises(Died):
+            build(builder(root), video)
+    reader = CountingReader()
+    assert build(builder(root, reader), video)[0].memory.clips
+    assert reader.count == 0
 
 
 # Refusals

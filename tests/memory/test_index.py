@@ -124,6 +124,11 @@ def test_the_lexical_score_of_any_query_stays_between_0_and_1(captions, query):
         assert -1.001 <= hit.semantic <= 1.001
 
 
+def test_a_short_clip_that_says_nothing_but_the_query_has_the_most_there_is():
+    others = [" ".join(f"word{letter}" for letter in "abcdefghij" * 12)] * 5
+    assert index_of("halo desk " * 4, *others).search("halo desk", 1)[0].lexical == 1.0
+
+
 @examples(150)
 @given(
     query=st.lists(st.sampled_from("abc"), max_size=6),

@@ -12,7 +12,7 @@ import pytest
 from admir import Memory
 from admir.demo import AD
 from admir.memory.pixels import frames_at, nearest_frame, source_is_there
-from admir.perception.decode import pictures
+from admir.perception.seek import pictures
 
 
 def with_source(memory, path):
@@ -65,9 +65,18 @@ def test_a_memory_of_text_alone_has_no_pictures():
     assert not source_is_there(memory)
 
 
-def test_a_lost_kept_frame_is_an_os_error(orphan, tmp_path):
-    with pytest.raises(OSError, match=r"000004\.jpg"):
-        frames_at(replace(orphan, folder=str(tmp_path)), [4.2])
+def test_a_lost_or_broken_kept_frame_is_left_out(orphan, tmp_path):
+    assert frames_at(replace(orphan, folder=str(tmp_path)), [4.2]) == []
+    shutil.copytree(Path(orphan.folder) / "frames", tmp_path / "frames")
+    (tmp_path / "frames" / "000004.jpg").write_bytes(b"no picture")
+    assert [p.time_s for p in frames_at(replace(orphan, folder=str(tmp_path)), [4.2, 5.2])] == [5.0]
+
+
+def test_times_that_the_source_does_not_give_are_filled_from_near_kept_frames(demo, monkeypatch):
+    monkeypatch.setattr(
+        "admir.memory.pixels.pictures", lambda path, times_s: pictures(path, times_s[:1])
+    )
+    assert [p.time_s for p in frames_at(demo, [4.2, 9.4, 99.0])] == [4.2, 9.0]
 
 
 @pytest.mark.parametrize(("time_s", "frame_s"), [(-3.0, 0.0), (4.4, 4.0), (4.6, 5.0), (99.0, 32.0)])

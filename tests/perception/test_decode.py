@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+import struct
+from fractions import Fraction
+from pathlib import Path
+
 import av
 import numpy as np
 import pytest
@@ -12,15 +17,15 @@ from admir.demo import AD
 from admir.errors import VideoNotFound, VideoUnreadable
 from admir.perception.decode import (
     MAX_SIDE,
-    THUMB_WIDTH,
+    THUMB_SIDE,
     decode,
     load_image,
     open_container,
-    pictures,
     sample_times,
     save_jpeg,
     shrink,
 )
+from admir.perception.seek import pictures
 from admir.types import Span
 from tests.conftest import flat, write_video
 from tests.perception.videos import (
@@ -84,7 +89,7 @@ def test_every_frame_gives_a_thumb_in_order(second):
     facts, thumbs, _ = walk(second)
     assert times(thumbs) == [round(n * FRAME_S, 3) for n in range(25)]
     assert [number_of(thumb.pixels) for thumb in thumbs] == list(range(25))
-    assert {thumb.pixels.shape for thumb in thumbs} == {(120, THUMB_WIDTH, 3)}
+    assert {thumb.pixels.shape for thumb in thumbs} == {(120, THUMB_SIDE, 3)}
     assert (facts.frame_count, facts.duration_s) == (25, pytest.approx(1.0))
 
 
@@ -117,7 +122,7 @@ def test_a_vertical_video_stays_vertical(tmp_path):
     )
     facts, thumbs, samples = walk(path)
     assert (facts.width, facts.height) == (240, 426)
-    assert thumbs[0].pixels.shape == (284, THUMB_WIDTH, 3)
+    assert thumbs[0].pixels.shape == (THUMB_SIDE, 90, 3)
     assert samples[0].pixels.shape == (426, 240, 3)
 
 
@@ -198,6 +203,60 @@ def test_pictures_larger_than_the_limit_are_made_smaller(tmp_path):
     assert samples[0].pixels.shape == (320, MAX_SIDE, 3)
 
 
+def test_an_extreme_shape_has_a_thumb_of_bounded_size(tmp_path):
+    shown = [flat((n, n, n), (16, 8192)) for n in range(3)]
+    _, thumbs, _ = walk(encode(tmp_path / "tower.mkv", shown, codec="ffv1", pix_fmt="bgr0"))
+    assert thumbs[0].pixels.shape == (THUMB_SIDE, 2, 3)
+
+
+@pytest.mark.parametrize("kind", ["mp4", "mkv"])
+def test_an_end_card_held_for_seconds_counts(tmp_path, kind):
+    path = tmp_path / f"card.{kind}"
+    with av.open(str(path), "w") as container:
+        video = container.add_stream("mjpeg", rate=25)
+        video.width, video.height, video.pix_fmt = 64, 64, "yuvj420p"
+        for index in range(10):
+            packet = frame_packet(video, index)
+            packet.duration = 100 if index == 9 else 1
+            container.mux(packet)
+    assert walk(path)[0].duration_s == pytest.approx(9 * FRAME_S + 4.0)
+
+
+def frame_packet(video, index):
+    """The one packet of a numbered picture of 64 by 64."""
+    frame = av.VideoFrame.from_ndarray(numbered(index, (64, 64)), format="bgr24")
+    frame = frame.reformat(format="yuvj420p")
+    frame.pts, frame.time_base = index, Fraction(1, 25)
+    (packet,) = video.encode(frame)
+    return packet
+
+
+def test_the_last_frame_is_not_sampled_twice(tmp_path):
+    uneven = [0, 400, 1300]
+    path = encode(tmp_path / "u.mkv", [numbered(n) for n in range(3)], times_ms=uneven)
+    assert times(walk(path)[2]) == [0.0, 1.3]
+
+
+@pytest.mark.parametrize("last_ms", [100_000, 400 * 60_000])
+def test_a_time_far_past_the_end_is_where_the_file_breaks(tmp_path, last_ms):
+    shown = [numbered(n) for n in range(10)]
+    stamps = [40 * n for n in range(9)] + [last_ms]
+    path = encode(tmp_path / "jump.mkv", shown, times_ms=stamps)
+    if last_ms == 100_000:
+        state_length(path, 400.0)
+    facts, _, _ = walk(path)
+    assert facts.duration_s == pytest.approx(9 * FRAME_S)
+    assert facts.broken_at_s == facts.duration_s
+
+
+def state_length(path, length_ms):
+    """Overwrite the length that a Matroska file states (EBML element 0x4489, a double)."""
+    data = bytearray(path.read_bytes())
+    place = data.find(b"\x44\x89\x88") + 3
+    data[place : place + 8] = struct.pack(">d", length_ms)
+    path.write_bytes(data)
+
+
 # Files that break off or cannot be read
 
 
@@ -215,9 +274,6 @@ def test_a_file_cut_in_half_is_read_to_the_cut_and_says_where(loud):
     assert facts.stated_duration_s == pytest.approx(3.0, abs=0.1)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="_finish asks the stream for its length, which Matroska states in the file"
-)
 @pytest.mark.parametrize(("kind", "codec"), [("mkv", "libx264"), ("webm", "libvpx")])
 def test_a_matroska_file_cut_in_half_says_where_it_breaks(tmp_path, kind, codec):
     facts, _, _ = walk(cut_off(encode(tmp_path / f"whole.{kind}", noise(75), codec=codec)))
@@ -231,14 +287,12 @@ def test_a_file_cut_before_its_index_cannot_be_read(tmp_path):
         walk(path)
 
 
-@pytest.mark.xfail(strict=True, reason="_frames ends the walk at the first packet that is damaged")
 @pytest.mark.parametrize("kind", ["audio", "video"])
 def test_one_damaged_packet_does_not_cost_the_rest_of_the_pictures(loud, kind):
     facts, _, _ = walk(damage_packet(loud, kind, 20))
     assert facts.duration_s == pytest.approx(3.0, abs=0.2)
 
 
-@pytest.mark.xfail(strict=True, reason="demux is asked for sound that has no decoder")
 def test_sound_that_nobody_can_decode_does_not_cost_the_pictures(tmp_path):
     path = encode(
         tmp_path / "sound.mkv",
@@ -253,6 +307,26 @@ def test_sound_that_nobody_can_decode_does_not_cost_the_pictures(tmp_path):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(VideoNotFound, match=r"nope\.mp4.*does not exist"):
         open_container(tmp_path / "nope.mp4")
+
+
+def test_a_name_too_long_for_the_disk_is_not_there(tmp_path):
+    with pytest.raises(VideoNotFound, match="does not exist"):
+        open_container(tmp_path / ("x" * 300))
+
+
+def test_a_strange_name_is_shown_escaped_and_once(tmp_path):
+    with pytest.raises(VideoNotFound) as caught:
+        open_container(tmp_path / "a\x1b[31m.mp4")
+    assert "\x1b" not in str(caught.value)
+    assert str(caught.value).count(".mp4") == 1
+
+
+@pytest.mark.parametrize("name", ["http:ad.mp4", "concat:a|b.mp4", "ad: 100%25?.mp4", "-i.mp4"])
+def test_a_name_that_looks_like_an_address_is_a_file(second, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(second, name)
+    with open_container(Path(name)) as container:
+        assert container.streams.video
 
 
 def test_a_folder_is_called_a_folder(tmp_path):
@@ -318,18 +392,8 @@ def test_the_ad_has_a_sound_track_that_is_neither_silent_nor_clipped(demo):
         ("aac", "fltp", tone()),
         ("pcm_f32le", "flt", tone()),
         ("pcm_s16le", "s16", as_integers(tone(), np.int16)),
-        pytest.param(
-            "pcm_s32le",
-            "s32",
-            as_integers(tone().astype(np.float64), np.int32),
-            marks=pytest.mark.xfail(strict=True, reason="only 16 bits are scaled to 1.0"),
-        ),
-        pytest.param(
-            "pcm_u8",
-            "u8",
-            as_integers(tone(), np.uint8, zero=127),
-            marks=pytest.mark.xfail(strict=True, reason="8 bits are not scaled to 1.0"),
-        ),
+        ("pcm_s32le", "s32", as_integers(tone().astype(np.float64), np.int32)),
+        ("pcm_u8", "u8", as_integers(tone(), np.uint8, zero=127)),
     ],
 )
 def test_a_tone_has_the_loudness_it_was_written_with(tmp_path, codec, sample_format, samples):
@@ -355,9 +419,6 @@ def test_a_video_without_a_sound_track_has_no_sound_facts(second):
     assert walk(second)[0].audio is None
 
 
-@pytest.mark.xfail(
-    strict=True, reason="one NaN sample makes the loudness NaN, which memory.json cannot hold"
-)
 def test_a_broken_sound_sample_leaves_a_loudness_that_is_a_number(tmp_path):
     samples = tone()
     samples[0, 500] = np.nan
@@ -386,18 +447,8 @@ _TRUE_FRAMES = [
     "mov",
     "mkv",
     "webm",
-    pytest.param(
-        "ts",
-        marks=pytest.mark.xfail(
-            strict=True, reason="the seek lands behind the time, on the next key frame"
-        ),
-    ),
-    pytest.param(
-        "avi",
-        marks=pytest.mark.xfail(
-            strict=True, reason="with B-frames the first picture is not at `start_time`"
-        ),
-    ),
+    "ts",
+    "avi",
 ]
 
 
@@ -407,6 +458,21 @@ def test_pictures_are_those_shown_at_the_asked_times(in_containers, kind):
     together = [number_of(p.pixels) for p in pictures(in_containers[kind], asked)]
     alone = [number_of(pictures(in_containers[kind], [t])[0].pixels) for t in asked]
     assert together == alone == [0, 1, 5, 12, 12, 22, 24]
+
+
+def test_pictures_are_true_where_key_frames_are_far_apart(tmp_path):
+    path = tmp_path / "rare.ts"
+    with av.open(str(path), "w") as container:
+        video = container.add_stream("libx264", rate=25, options={"g": "200"})
+        video.width, video.height, video.pix_fmt = 320, 240, "yuv420p"
+        for index in range(500):
+            frame = av.VideoFrame.from_ndarray(numbered(index // 20), format="bgr24")
+            container.mux(video.encode(frame))
+        container.mux(video.encode())
+    asked = [1.0, 3.5, 7.9, 8.1, 15.9, 19.5]
+    alone = [number_of(pictures(path, [t])[0].pixels) for t in asked]
+    together = [number_of(p.pixels) for p in pictures(path, asked)]
+    assert alone == together == [int(t * 25) // 20 for t in asked]
 
 
 @examples(25)
@@ -432,9 +498,6 @@ def test_times_far_apart_are_found_as_well_as_near_ones():
     assert all(np.array_equal(a.pixels, b.pixels) for a, b in zip(found, alone, strict=True))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="_grab loses what it has found when it meets damage further on"
-)
 def test_the_pictures_before_a_damaged_place_are_still_given(loud):
     found = pictures(damage_packet(loud, "video", 40), [0.1, 2.8])
     assert [p.time_s for p in found][:1] == [0.1]

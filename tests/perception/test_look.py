@@ -27,6 +27,9 @@ RED, BLUE, WHITE, BLACK = (0, 0, 255), (255, 0, 0), (255, 255, 255), (0, 0, 0)
         ((180, 105, 255), "pink"),
         ((200, 0, 130), "purple"),
         ((19, 69, 139), "brown"),
+        ((50, 80, 110), "brown"),
+        ((70, 70, 120), "brown"),
+        ((5, 5, 70), "red"),
         (WHITE, "white"),
         ((128, 128, 128), "grey"),
         (BLACK, "black"),
@@ -37,7 +40,6 @@ def test_a_flat_picture_is_called_by_its_colour(bgr, name):
     assert look_at(flat(bgr)).colours == (name,)
 
 
-@pytest.mark.xfail(strict=True, reason="the line that gives deep reds their name back does nothing")
 def test_a_deep_red_is_red_and_not_brown():
     assert look_at(flat((0, 0, 139))).colours == ("red",)
 

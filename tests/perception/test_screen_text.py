@@ -91,6 +91,20 @@ def test_one_text_at_two_places_is_two_lines():
     assert [x.box for x in found] == [HERE, THERE]
 
 
+def places(lines):
+    return sorted((found.box, found.span.start_s) for found in lines)
+
+
+def test_a_text_that_comes_a_second_time_further_down_is_a_line_of_its_own():
+    above, below = line("LUMIVO", HERE), line("LUMIVO", THERE)
+    assert places(follow([above], [above, below], [above, below])) == [(HERE, 0.0), (THERE, 1.0)]
+
+
+def test_a_text_that_comes_a_second_time_further_up_is_a_line_of_its_own():
+    above, below = line("LUMIVO", HERE), line("LUMIVO", THERE)
+    assert places(follow([below], [above, below], [above, below])) == [(HERE, 1.0), (THERE, 0.0)]
+
+
 def test_readings_of_one_line_that_differ_by_a_letter_are_one_and_the_surest_wins():
     frames = [
         [line("Llght that listens.", confidence=0.7)],
@@ -122,9 +136,6 @@ def test_a_short_uncertain_line_is_texture():
     assert follow([line("x1", confidence=0.7)]) == ()
 
 
-@pytest.mark.xfail(
-    strict=True, reason="texts alike by 70 in one place are one track; the vote drops one of them"
-)
 @pytest.mark.parametrize(
     ("first", "second"), [("NOW $48", "NOW $38"), ("SAVE 25% OFF", "SAVE 35% OFF")]
 )

@@ -9,24 +9,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from admir.backends.base import Check
 from admir.backends.offline.demands import meets, unmet_by
-from admir.backends.offline.drafting import drafts, material, ranked_names
+from admir.backends.offline.drafting import drafts
 from admir.backends.offline.extract import EXTRACTORS, Value, same_amount
 from admir.backends.offline.lexicon import word_list
 from admir.backends.offline.looking import misread
+from admir.backends.offline.material import material
 from admir.backends.offline.names import RankedName, same_name
+from admir.backends.offline.naming import ranked_names
 from admir.backends.offline.question import Query, understand
 from admir.backends.offline.relevance import channel_of, has_term
 from admir.perception.ocr import TextReader
-from admir.text import contains, squash, tokenize, words
-from admir.types import Claim, ClaimStatus, Evidence
+from admir.text import contains, squash, stem, tokenize, words
+from admir.types import Claim, ClaimStatus, Evidence, Span
 
 TIME_TOLERANCE_S = 1.0
 _MOST_LOOKS = 2
 _STRONG_NAME = 0.6
 _GOOD_DRAFT = 0.6
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」")
 _TIME = re.compile(r"(\d+(?:\.\d+)?) ?(?:s|secs?|seconds?)\b|\b(\d{1,2}):(\d{2})\b")
 
 
@@ -76,12 +80,24 @@ def _decide(query: Query, claim: Claim, check: Check, reader: TextReader) -> Cla
         everything=check.evidence,
         duration_s=check.duration_s,
     )
-    fault = next(_faults(case), None) or _look(case, check, reader)
+    fault = next(_faults(case), None)
+    seen: list[str] = []
+    if fault is None:
+        fault, seen = _look(case, check, reader)
     if fault is not None:
         status: ClaimStatus = "contradicted" if fault.contradicts else "unverified"
         return replace(claim, status=status, reason=fault.reason)
-    held_by = ", ".join(e.id for e in case.cited)
-    return replace(claim, status="verified", reason=f"{held_by} says so")
+    return replace(claim, status="verified", reason=_support(case, seen))
+
+
+def _support(case: Case, seen: Sequence[str]) -> str:
+    """What holds the claim, and which cited frames were read again."""
+    held_by = [e.id for e in case.cited]
+    said = f"{', '.join(held_by)} {'says' if len(held_by) == 1 else 'say'} so"
+    if seen:
+        return f"{said}; read again in the frame of {', '.join(seen)}"
+    unseen = any(channel_of(e) == "screen" for e in case.cited)
+    return f"{said}; no frame could be read again" if unseen else said
 
 
 def _faults(case: Case) -> Iterator[Fault]:
@@ -103,27 +119,56 @@ def _demand(case: Case) -> Fault | None:
 
 def _wording(case: Case) -> Fault | None:
     """Every content word of the claim stands in a cited line, or in one beside it."""
-    held = [e.quote for e in case.cited] + [e.speaker for e in case.cited if e.speaker]
-    unsaid = [w for w in _content(case.claim) if not any(_holds(text, w) for text in held)]
+    content = _content(case.claim)
+    if not content and not _QUOTED.search(case.claim) and not _TIME.search(case.claim):
+        said = any(contains(e.quote, case.claim) for e in case.cited)
+        return None if said else Fault(reason="it says nothing that a cited line says")
+    unsaid = min((_unsaid(content, scene) for scene in _scenes(case)), key=len)
     if unsaid:
         return Fault(reason=f"no cited line says {_listed(unsaid)}")
-    if not _content(case.claim) and not _TIME.search(case.claim):
-        said = any(contains(text, case.claim) for text in held)
-        return None if said else Fault(reason="it says nothing that a cited line says")
+    return _units(case)
+
+
+def _scenes(case: Case) -> list[list[Evidence]]:
+    """The cited lines that stand together in time; names may come from anywhere."""
+    if case.query.kind.value == "name":
+        return [list(case.cited)]
+    return [[e for e in case.cited if e.span.gap_s(line.span) <= 0] for line in case.cited]
+
+
+def _unsaid(content: Sequence[str], scene: Sequence[Evidence]) -> list[str]:
+    held = [e.quote for e in scene] + [e.speaker for e in scene if e.speaker]
+    return [word for word in content if not any(_holds(text, word) for text in held)]
+
+
+def _units(case: Case) -> Fault | None:
+    """A number keeps the word it counts: `10 years` is not said by `10 days and years`."""
+    given = {pair for e in case.cited for pair in _counted(e.quote)}
+    for number, unit in _counted(_QUOTED.sub(" ", case.claim)):
+        said = any(has_term(e.quote, unit) for e in case.cited)
+        if said and (number, unit) not in given:
+            return Fault(reason=f"no cited line says {number} {unit}")
     return None
 
 
+def _counted(text: str) -> list[tuple[str, str]]:
+    """Each number of a text with the stem of the word behind it."""
+    parts = words(_TIME.sub(" ", text))
+    return [(a, stem(b)) for a, b in pairwise(parts) if a[0].isdigit() and b[0].isalpha()]
+
+
 def _content(claim: str) -> list[str]:
-    """The words of a claim that assert something; times are checked elsewhere."""
+    """The words of a claim that assert something; quotes and times are checked elsewhere."""
     neutral = word_list("stop") | word_list("frame") | word_list("negations")
-    return [word for word in words(_TIME.sub(" ", claim)) if word not in neutral and len(word) > 1]
+    parts = words(_TIME.sub(" ", _QUOTED.sub(" ", claim)))
+    return [w for w in parts if w not in neutral and (len(w) > 1 or w.isdigit())]
 
 
 def _holds(text: str, word: str) -> bool:
-    if contains(text, word) and (len(word) > 3 or word in words(text)):
-        return True
     if any(c.isdigit() for c in word):
-        return _same_value(text, word)
+        return contains(text, word) or _same_value(text, word)
+    if word in words(text):
+        return True
     return all(has_term(text, term) for term in tokenize(word))
 
 
@@ -170,7 +215,7 @@ def _times(case: Case) -> Fault | None:
 
 def _stated_times(case: Case) -> list[float]:
     quotes = " ".join(e.quote for e in case.cited)
-    own = re.sub(r"\"[^\"]*\"|“[^”]*”", " ", case.claim)
+    own = _QUOTED.sub(" ", case.claim)
     found = [m for m in _TIME.finditer(own) if not contains(quotes, m.group())]
     return [float(m[1]) if m[1] else 60 * int(m[2]) + int(m[3]) for m in found]
 
@@ -182,8 +227,16 @@ def _within(line: Evidence, time_s: float) -> bool:
 def _is_edge(case: Case, time_s: float) -> bool:
     """Whether the time is where the asked-for line starts (or ends, when that is asked)."""
     late = case.query.aspect == "end_time"
-    edges = [e.span.end_s if late else e.span.start_s for e in case.cited]
+    spans = [_whole_span(line, case.everything) for line in case.cited]
+    edges = [span.end_s if late else span.start_s for span in spans]
     return any(abs(edge - time_s) <= TIME_TOLERANCE_S for edge in edges)
+
+
+def _whole_span(line: Evidence, everything: Sequence[Evidence]) -> Span:
+    """From first to last sight of a line: an inspected range cuts it at its own edges."""
+    same = [e.span for e in everything if _same_line(e, line) and e.span.gap_s(line.span) <= 0]
+    spans = [line.span, *same]
+    return Span(start_s=min(s.start_s for s in spans), end_s=max(s.end_s for s in spans))
 
 
 def _negation(case: Case) -> Fault | None:
@@ -227,6 +280,8 @@ def _unfit(case: Case, value: Value, given: list[tuple[Evidence, Value]]) -> Fau
     if not same:
         lines = ", ".join(f'{line.id} says "{other.text}"' for line, other in given[:2])
         return Fault(reason=f'no cited line gives "{value.text}"; {lines}', contradicts=bool(given))
+    if all(other.role == "saving" for _, other in same):
+        return Fault(reason=f"{same[0][0].id} gives what is saved, not a price")
     if case.query.kind.value == "price":
         opposite = {"now": "old", "old": "now"}
         wanted = "old" if case.query.asks_old or value.role == "old" else "now"
@@ -282,15 +337,16 @@ def _same_line(a: Evidence, b: Evidence) -> bool:
     return a.id == b.id or squash(a.quote) == squash(b.quote)
 
 
-def _look(case: Case, check: Check, reader: TextReader) -> Fault | None:
-    """Read the cited frames again: at least the line the claim rests on must be there."""
+def _look(case: Case, check: Check, reader: TextReader) -> tuple[Fault | None, list[str]]:
+    """Read the cited frames again: a fault, or the ids of the lines that are there."""
     shown = [e for e in case.cited if channel_of(e) == "screen"]
     shown.sort(key=lambda e: e.id != case.best.id)
     pictures = check.look([e.id for e in shown[:_MOST_LOOKS]])
-    for line in shown[:_MOST_LOOKS]:
-        if line.id in pictures and (seen := misread(line, pictures[line.id], reader)):
-            return Fault(reason=seen, contradicts=True)
-    return None
+    for line_id, picture in pictures.items():
+        line = next(e for e in shown if e.id == line_id)
+        if wrong := misread(line, picture, reader):
+            return Fault(reason=wrong, contradicts=True), []
+    return None, sorted(pictures)
 
 
 def _check_absence(query: Query, claim: Claim, check: Check) -> Claim:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from admir.backends.offline.drafting import Draft
 from admir.backends.offline.extract import prices
+from admir.backends.offline.material import Draft
 from admir.backends.offline.question import Query
 from admir.backends.offline.relevance import asked_speakers, channel_of
 from admir.types import Evidence

@@ -10,7 +10,7 @@ from typing import Literal
 from admir.backends.offline.lexicon import word_list
 from admir.text import NUMBER_WORDS, fold, numbers, squash, words
 
-Role = Literal["now", "old", "plain"]
+Role = Literal["now", "old", "saving", "plain"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +106,8 @@ def _role(text: str, match: re.Match[str]) -> Role:
     """What the words of the same sentence, up to the value, say about it."""
     before = re.split(r"[.!?;]\s", text[: match.start()])[-1]
     near = words(before)[-7:]
+    if near[-1:] in (("save",), ("saving",)) or words(text[match.end() :])[:1] == ("off",):
+        return "saving"
     for word in reversed(near):
         if word in word_list("old_price"):
             return "old"

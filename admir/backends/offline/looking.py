@@ -7,7 +7,7 @@ from rapidfuzz.fuzz import partial_ratio
 
 from admir.perception.decode import Picture, Pixels
 from admir.perception.ocr import TextReader
-from admir.text import squash
+from admir.text import numbers, squash
 from admir.types import Evidence
 
 SAME_READING = 65.0
@@ -19,9 +19,15 @@ def misread(line: Evidence, picture: Picture, reader: TextReader) -> str | None:
     seen = " ".join(found.text for found in reader.read(_region(line, picture.pixels)))
     if not squash(seen):
         return f"the frame at {picture.time_s:.1f} s shows no text where {line.id} stands"
-    if _alike(line.quote, seen) < SAME_READING:
+    if _alike(line.quote, seen) < SAME_READING or _other_numbers(line.quote, seen):
         return f'the frame at {picture.time_s:.1f} s reads "{seen}" where {line.id} stands'
     return None
+
+
+def _other_numbers(quote: str, seen: str) -> bool:
+    """Whether the frame shows other numbers in place of the line's; letters alone say nothing."""
+    said, read = set(numbers(quote)), set(numbers(seen))
+    return bool(said - read) and bool(read - said) and not said & read
 
 
 def _alike(quote: str, seen: str) -> float:

@@ -21,6 +21,7 @@ _WORD = re.compile(r"[^\W_][\w&'’.-]*[^\W_]|[^\W_]")
 _MOST_WORDS = 3
 _LARGE_TYPE = 0.06
 _END_S, _END_SHARE = 4.0, 0.2
+_LAST_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,10 +130,12 @@ def _distinct(lines: Iterable[Line]) -> list[Line]:
 
 
 def _line_weight(line: Line, duration_s: float) -> float:
-    closing = duration_s - max(_END_S, _END_SHARE * duration_s)
-    at_end = line.kind != "speech" and line.span.end_s > closing
+    end_s = duration_s - max(_END_S, _END_SHARE * duration_s)
+    at_end = line.kind != "speech" and line.span.end_s > end_s
     size = min(1.0, line.height / _LARGE_TYPE)
-    return 1.0 + (0.8 if at_end else 0.0) + min(0.3, 0.1 * line.span.duration_s) + size
+    last = at_end and line.span.end_s > duration_s - _LAST_S
+    closing = 0.8 * at_end + 0.5 * last
+    return 1.0 + closing + min(0.3, 0.1 * line.span.duration_s) + size
 
 
 def _add(table: dict[str, RankedName], name: str, score: float, line: Line) -> None:

@@ -35,11 +35,13 @@ _WHEN = re.compile(
 _WHEN_ENDS = re.compile(r"\b(disappear|vanish|go away|last (shown|seen|appear)|stop)|消失")
 _END = re.compile(
     r"\b(at|near|towards?|by|in) the (very )?end\b|\bend (card|screen|frame)\b|"
-    r"\b(closing|final|last) (scene|shot|frame|seconds|card|screen|moments)\b|结尾|最后"
+    r"\b(closing|final|last) (scene|shot|frame|seconds|card|screen|moments|text|line|caption)\b|"
+    r"结尾|最后"
 )
 _START = re.compile(
     r"\b(at|in|near) the (very )?(beginning|start|opening)\b|"
-    r"\b(opening|first) (scene|shot|frame|seconds|card|screen|moments)\b|开头|开始"
+    r"\b(opening|first) (scene|shot|frame|seconds|card|screen|moments|text|line|caption)\b|"
+    r"\b(text|line|caption) (appears?|is shown|comes) first\b|开头|开始"
 )
 _AT = re.compile(r"\b(?:at|around|about) (\d+(?:\.\d+)?) ?(?:s|sec|seconds?)\b|第 ?(\d+) ?秒")
 _FROM_TO = re.compile(

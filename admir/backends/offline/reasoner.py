@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from admir.backends.base import Check, Checked, Decision, Refined, Situation
 from admir.backends.offline.checking import check_claims
-from admir.backends.offline.drafting import Draft, drafts
+from admir.backends.offline.drafting import drafts
+from admir.backends.offline.material import Draft
 from admir.backends.offline.question import Query, understand
 from admir.backends.offline.relevance import SCREEN_KINDS, missing_names
 from admir.perception.ocr import TextReader
@@ -66,8 +67,6 @@ def _next_look(query: Query, situation: Situation, draft: Draft | None) -> Decis
     done = [action.tool for step in situation.steps for action in step.actions]
     if situation.steps_left <= 1 and done:
         return None
-    if query.kind.first not in _LOOKS:
-        raise ValueError(f"kinds.toml: unknown first look {query.kind.first!r}")
     plan = list(dict.fromkeys((query.kind.first, "search", "browse")))
     for look in plan:
         tool = _LOOKS[look]

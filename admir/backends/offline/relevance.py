@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from math import log
 
+from admir.backends.offline.lexicon import common_words
 from admir.backends.offline.question import Channel, Query
-from admir.text import contains, squash, tokenize
+from admir.text import contains, squash, tokenize, words
 from admir.types import Evidence
 
 SCREEN_KINDS = ("screen_text", "frame")
+_LEAST_GLUED = 4
 
 
 def channel_of(evidence: Evidence) -> Channel | None:
@@ -55,7 +58,19 @@ def missing_names(query: Query, evidence: Iterable[Evidence]) -> list[str]:
 
 def has_term(text: str, term: str) -> bool:
     """Whether the stem stands in the text, or in a word that OCR glued together."""
-    return term in _terms(text) or (len(term) >= 5 and term in squash(text))
+    return term in _terms(text) or (len(term) >= _LEAST_GLUED and stands_glued(text, term))
+
+
+def stands_glued(text: str, word: str) -> bool:
+    """Whether the word stands in one that OCR glued together, or split.
+
+    Not in a common word: `limited` is not said by `unlimited`.
+    """
+    parts = words(text)
+    if any(word in part for part in parts if part not in common_words()):
+        return True
+    pairs = (a + b for a, b in pairwise(parts))
+    return word in pairs
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,121 @@
+"""Drafts about names: brands, products, slogans; and the small print, told by its type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from admir.backends.offline.extract import EXTRACTORS
+from admir.backends.offline.lexicon import word_list
+from admir.backends.offline.material import Draft, Material, type_height
+from admir.backends.offline.names import Line, RankedName, rank_names, same_name
+from admir.backends.offline.question import Query
+from admir.backends.offline.relevance import SCREEN_KINDS, channel_of
+from admir.text import squash, words
+from admir.types import Evidence
+
+
+def name_drafts(given: Material) -> list[Draft]:
+    """The brand, or as many as the question asks for, in the order in which they come."""
+    ranked = ranked_names(given)
+    if not ranked:
+        return []
+    count = given.query.count or 1
+    if count == 1:
+        best = [_product_name(given.query, entry, ranked) for entry in ranked[:3]]
+        return [_name_draft(given, [entry]) for entry in best]
+    strong = [entry for entry in ranked[:count] if entry.score >= 0.25 * ranked[0].score]
+    return [_name_draft(given, strong)]
+
+
+def _product_name(query: Query, entry: RankedName, ranked: Sequence[RankedName]) -> RankedName:
+    """Where a product is asked for, the longer name that holds the brand: Lumivo Halo."""
+    if "product" not in query.text or "brand" in query.text:
+        return entry
+    longer = [o for o in ranked if entry.key in o.key and o.score >= 0.3 * entry.score]
+    return max(longer, key=lambda other: len(other.key))
+
+
+def ranked_names(given: Material) -> list[RankedName]:
+    """Candidates for a brand in the question's window; where it names one, only that one."""
+    lines = [
+        Line(text=e.quote, span=e.span, kind=e.kind, id=e.id, height=_shown_height(e))
+        for e in given.lines
+    ]
+    ranked = rank_names(lines, given.duration_s)
+    asked = {*given.query.named, *given.query.quoted}
+    named = [entry for entry in ranked if any(same_name(entry.name, name) for name in asked)]
+    return named if given.query.aspect != "content" and named else ranked
+
+
+def _shown_height(line: Evidence) -> float:
+    return type_height(line) if line.box and line.kind in SCREEN_KINDS else 0.0
+
+
+def _name_draft(given: Material, entries: Sequence[RankedName]) -> Draft:
+    by_id = {e.id: e for e in given.lines}
+    cited: list[Evidence] = []
+    for entry in entries:
+        lines = [by_id[line.id] for line in entry.lines]
+        lines.sort(key=lambda e: (channel_of(e) != "screen", -e.span.duration_s))
+        cited += lines[: 2 if len(entries) == 1 else 1]
+    names = [entry.name for entry in entries]
+    text = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    total = sum(entry.score for entry in entries)
+    return Draft(text=text, key=squash(text), evidence=tuple(dict.fromkeys(cited)), score=total)
+
+
+def slogan_drafts(given: Material) -> list[Draft]:
+    """A short line of words that recurs or stands by the brand, and is no offer or order."""
+    names = ranked_names(given)
+    brand = names[0] if names else None
+    shown: dict[str, list[Evidence]] = {}
+    for line in given.lines:
+        if _could_be_slogan(line, brand):
+            shown.setdefault(squash(line.quote), []).append(line)
+    return [
+        Draft(
+            text=lines[0].quote,
+            key=key,
+            evidence=tuple(lines[:2]),
+            score=_slogan_score(lines, brand, given),
+        )
+        for key, lines in shown.items()
+    ]
+
+
+def _could_be_slogan(line: Evidence, brand: RankedName | None) -> bool:
+    count = len(words(line.quote))
+    plain = not any(extract(line.quote) for extract in EXTRACTORS.values())
+    named = brand is not None and squash(line.quote) == brand.key
+    return line.kind in SCREEN_KINDS and 2 <= count <= 9 and plain and not named
+
+
+def _slogan_score(lines: Sequence[Evidence], brand: RankedName | None, given: Material) -> float:
+    first = lines[0]
+    beside = brand is not None and any(
+        e.span.overlap_s(other.span) > 0.3 for e in lines for other in brand.lines
+    )
+    legal = bool(set(words(first.quote)) & word_list("legal"))
+    ending = lines[-1].span.end_s / max(given.duration_s, 1e-6)
+    question = first.quote.rstrip().endswith("?")
+    return 1.0 * (len(lines) > 1) + 0.8 * beside + 0.5 * ending - 1.0 * legal - 0.8 * question
+
+
+def small_print_drafts(given: Material) -> list[Draft]:
+    """Lines in small type with the words of a legal line."""
+    shown = [e for e in given.lines if e.kind in SCREEN_KINDS and e.box]
+    heights = [type_height(e) for e in shown]
+    if not heights:
+        return []
+    typical = median(heights)
+    found = []
+    for line in shown:
+        legal = len(set(words(line.quote)) & word_list("legal"))
+        small = type_height(line) <= 0.6 * typical or type_height(line) < 0.03
+        if len(words(line.quote)) >= 3 and (legal >= 2 or (small and legal)):
+            score = legal + (1.0 if small else 0.0)
+            found.append(
+                Draft(text=line.quote, key=squash(line.quote), evidence=(line,), score=score)
+            )
+    return found

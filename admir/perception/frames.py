@@ -1,0 +1,92 @@
+"""Frames as FFmpeg gives them: past damage, with their times, and as pixels of one size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import av
+import numpy as np
+from av.video.reformatter import VideoReformatter
+from numpy.typing import NDArray
+
+
+def frames_of(
+    container: av.container.InputContainer, streams: Sequence[av.stream.Stream]
+) -> Iterator[av.VideoFrame | av.AudioFrame]:
+    """Decoded frames in the file's order; packets that cannot be decoded are passed over.
+
+    Raises FFmpegError or OSError where the file cannot be read on.
+    """
+    for packet in container.demux(list(streams)):
+        try:
+            frames = packet.decode()
+        except av.error.FFmpegError:
+            continue
+        for frame in frames:
+            if isinstance(frame, av.VideoFrame | av.AudioFrame):
+                yield frame
+
+
+class Clock:
+    """The file's own times of frames, in seconds. A frame without one follows the one before.
+
+    `unknown_s` is the time of a first frame that has none.
+    """
+
+    def __init__(self, container: av.container.InputContainer, unknown_s: float = 0.0) -> None:
+        video = container.streams.video[0]
+        self._step_s = 1 / frame_rate(video)
+        self._next_s = unknown_s
+        # AVI stamps packets in decoding order: with B-frames only those of key frames are true.
+        self._keys_only = container.format.name == "avi" and video.codec_context.has_b_frames
+
+    def stamp_s(self, frame: av.VideoFrame) -> float:
+        """The time of the next frame."""
+        told = frame.time is not None and (frame.key_frame or not self._keys_only)
+        stamp_s = float(frame.time or 0.0) if told else self._next_s
+        self._next_s = stamp_s + self._step_s
+        return stamp_s
+
+
+def frame_rate(video: av.VideoStream) -> float:
+    """Frames a second, on average; 25 where the file does not say, or says less than 1 a minute."""
+    rate = float(video.average_rate or video.guessed_rate or 25)
+    return rate if rate >= 1 / 60 else 25.0
+
+
+class Scaler:
+    """Frames as BGR pixels, all in the size of the first, whose longest side is at most `longest`.
+
+    Its swscale context is made once: that is the cost.
+    """
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._shown: tuple[int, int] | None = None
+        self._reformatter = VideoReformatter()
+
+    def pixels(self, frame: av.VideoFrame) -> NDArray[np.uint8]:
+        """The frame [height, width, 3], turned as the file's rotation mark says."""
+        if self._shown is None:
+            width, height = shown_size(frame)
+            scale = min(1.0, self._longest / max(width, height))
+            self._shown = _even(width * scale), _even(height * scale)
+        size = self._shown[::-1] if _lies(frame) else self._shown
+        scaled = self._reformatter.reformat(frame, *size, "bgr24", interpolation="AREA")
+        pixels = np.asarray(scaled.to_ndarray(), dtype=np.uint8)
+        turns = int(frame.rotation) // 90
+        return np.ascontiguousarray(np.rot90(pixels, turns)) if turns else pixels
+
+
+def shown_size(frame: av.VideoFrame) -> tuple[int, int]:
+    """Width and height in pixels as players show the frame."""
+    return (frame.height, frame.width) if _lies(frame) else (frame.width, frame.height)
+
+
+def _lies(frame: av.VideoFrame) -> bool:
+    """Whether the frame is marked to be turned by a quarter."""
+    return int(frame.rotation) // 90 % 2 != 0
+
+
+def _even(value: float) -> int:
+    return max(2, 2 * round(value / 2))

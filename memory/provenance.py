@@ -1,0 +1,142 @@
+"""What a memory depends on, where it came from, and what to warn of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from admir.backends.base import Mind
+from admir.errors import OptionError, VideoUnreadable
+from admir.memory.survey import Survey, VideoFacts
+from admir.perception.embed import Embedder
+from admir.perception.ocr import TextReader
+from admir.perception.speech import Transcript, sidecar_of
+from admir.settings import Settings
+from admir.types import FORMAT_VERSION, Provenance, VideoInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A video file as it was when the build began."""
+
+    path: Path
+    sha256: str
+    file_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Makers:
+    """What turns a video into a memory; another of them makes another memory."""
+
+    settings: Settings
+    mind: Mind
+    embedder: Embedder
+    reader: TextReader
+
+
+def read_source(path: Path) -> Source:
+    """Hash a video file; raises VideoUnreadable."""
+    try:
+        with path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            return Source(path=path, sha256=digest, file_bytes=stream.tell())
+    except OSError as error:
+        raise VideoUnreadable(f"{path.name!r} cannot be read: {error.strerror}") from None
+
+
+def check_names(path: Path, metadata: Mapping[str, str]) -> None:
+    """Refuse what memory.json, which is UTF-8, cannot hold: VideoUnreadable or OptionError."""
+    try:
+        str(path.resolve()).encode()
+    except UnicodeEncodeError:
+        raise VideoUnreadable(f"the name of {str(path)!r} is not UTF-8; rename it") from None
+    for key, value in metadata.items():
+        try:
+            f"{key}{value}".encode()
+        except UnicodeEncodeError:
+            raise OptionError(f"the metadata {key!r} holds half a character") from None
+
+
+def fingerprint_of(source: Source, metadata: Mapping[str, str], makers: Makers) -> str:
+    """A hash of everything that the memory depends on."""
+    settings = makers.settings
+    parts = {
+        "format": FORMAT_VERSION,
+        "admir": version("admir"),
+        "video": source.sha256,
+        "subtitles": _subtitles_sha256(source.path),
+        "metadata": dict(metadata),
+        "clip_s": settings.clip_s,
+        "frame_fps": settings.frame_fps,
+        "preset": settings.preset,
+        "perceiver": makers.mind.perceiver.id,
+        "reader": makers.reader.id,
+        "embedder": makers.embedder.id,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _subtitles_sha256(video: Path) -> str | None:
+    """None where there are none; the speech stage warns of those that cannot be read."""
+    sidecar = sidecar_of(video)
+    try:
+        return hashlib.sha256(sidecar.read_bytes()).hexdigest() if sidecar else None
+    except OSError:
+        return "unreadable"
+
+
+def provenance_of(
+    fingerprint: str, makers: Makers, seen: Survey, speech: Transcript, seconds: float
+) -> Provenance:
+    """How a memory came to be, now, after a build of so many seconds."""
+    return Provenance(
+        fingerprint=fingerprint,
+        admir_version=version("admir"),
+        built_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        preset=makers.settings.preset,
+        embedder=makers.embedder.id,
+        perceiver=makers.mind.perceiver.id,
+        speech_source=speech.source,
+        text_source=makers.reader.id,
+        seconds=round(seconds, 2),
+        frames_sampled=len(seen.samples),
+        frames_read=sum(sample.changed for sample in seen.samples),
+        warnings=tuple(_warnings(seen, speech)),
+    )
+
+
+def _warnings(seen: Survey, speech: Transcript) -> list[str]:
+    found = []
+    facts = seen.facts
+    if facts.broken_at_s is not None:
+        stated = f" of {facts.stated_duration_s:.1f} s stated" if facts.stated_duration_s else ""
+        found.append(f"the file breaks off: only {facts.broken_at_s:.1f} s{stated} can be read")
+    if not speech.utterances:
+        found.append(f"speech is unknown ({speech.source.removeprefix('none: ')})")
+    if facts.audio is None:
+        found.append("the video has no sound track")
+    return found
+
+
+def video_info(
+    video_id: str, source: Source, metadata: Mapping[str, str], facts: VideoFacts
+) -> VideoInfo:
+    """The facts of the video, as the memory keeps them."""
+    return VideoInfo(
+        id=video_id,
+        path=str(source.path.resolve()),
+        sha256=source.sha256,
+        duration_s=round(facts.duration_s, 3),
+        width=facts.width,
+        height=facts.height,
+        fps=round(facts.fps, 3),
+        file_bytes=source.file_bytes,
+        stated_duration_s=facts.stated_duration_s,
+        audio=facts.audio,
+        metadata=dict(metadata),
+    )

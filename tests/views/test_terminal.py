@@ -1,0 +1,62 @@
+"""What a person sees: statuses, times, frames; and text of a video is never markup."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+from rich.console import Console
+
+from admir import ask
+from admir.views.terminal import show_answer, show_list, show_memory, show_trace
+
+
+def printed(show, *arguments, width: int = 100) -> str:
+    console = Console(file=io.StringIO(), width=width, highlight=False)
+    show(console, *arguments)
+    return console.file.getvalue()
+
+
+def test_an_answer_shows_claims_evidence_times_and_frames(demo, memories):
+    answer = ask(demo, "What price is shown?", memories=memories)
+    text = printed(show_answer, answer)
+    assert "$48" in text
+    assert "verified" in text
+    assert "grounded in the video" in text
+    assert answer.evidence[0].frame in text.replace("\n", "")
+    assert str(answer.evidence[0].span) in text
+
+
+def test_an_absence_is_not_called_grounded(demo, memories):
+    text = printed(show_answer, ask(demo, "Is there a zebra?", memories=memories))
+    assert "nothing in the video supports an answer" in text
+    assert "Not grounded" in text
+
+
+def test_a_trace_shows_thoughts_actions_and_verdicts(demo, memories):
+    question = "What does a lamp like this cost, according to the on-screen text?"
+    answer = ask(demo, question, memories=memories)
+    text = printed(show_trace, answer, width=160)
+    for word in ("clip_search(", "frame_inspect(", "rejected, backtracking", "accepted"):
+        assert word in text
+    assert answer.trace in text.replace("\n", "")
+
+
+def test_a_memory_reads_like_the_ad(demo, facts):
+    text = printed(show_memory, demo, width=160)
+    for line in facts["screen_text"]:
+        assert line["text"] in text
+    for spoken in facts["speech"]:
+        assert spoken["text"] in text
+    for person in facts["characters"]:
+        assert person["name"] in text
+
+
+def test_markup_in_a_video_stays_text(demo):
+    clip = replace(demo.clips[0], speech="[bold red]not bold[/] [/nothing]")
+    text = printed(show_memory, replace(demo, clips=(clip,)), width=160)
+    assert "[bold red]not bold[/] [/nothing]" in text
+
+
+def test_a_list_names_what_cannot_be_read(demo):
+    assert "32.2 s" in printed(show_list, [demo])
