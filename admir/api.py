@@ -72,7 +72,7 @@ def build_events(
 
     Without `metadata` a stored memory keeps what it has.
     """
-    reader = open_reader()
+    reader = open_reader(settings.workers)
     builder = Builder(
         settings=settings,
         store=MemoryStore(settings.memories),
@@ -154,7 +154,7 @@ def _agent(memory: Memory, question: str, settings: Settings) -> tuple[Agent, Pa
     from admir.agent.graph import Agent  # LangGraph takes a second: a build does without
 
     store, embedder = MemoryStore(settings.memories), open_embedder()
-    mind = open_mind(settings, open_reader())
+    mind = open_mind(settings, open_reader(settings.workers))
     if memory.folder:
         index = open_index(memory, store.vectors(memory), embedder, settings.beta)
         trace = store.trace_path(memory.video.id)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from queue import LifoQueue
 from typing import Any, Protocol
 
 import cv2
@@ -44,13 +45,16 @@ class TextReader(Protocol):
 class RapidOcrReader:
     """RapidOCR: text is found at 960 px and read from the picture as given.
 
-    Each thread has its own engine on one core, so several threads read side by side.
+    It has a few engines of one core each, loaded when first needed; a thread borrows one, so as
+    many threads read side by side, and no more memory is taken than that.
     """
 
     id = "rapidocr-onnxruntime"
 
-    def __init__(self) -> None:
-        self._local = threading.local()
+    def __init__(self, engines: int = 2) -> None:
+        self._idle: LifoQueue[Any] = LifoQueue()
+        for _ in range(engines):
+            self._idle.put(None)
 
     def read(self, pixels: Pixels) -> tuple[TextLine, ...]:
         """See `TextReader`. Lines that are read with little confidence are left out."""
@@ -65,19 +69,18 @@ class RapidOcrReader:
         ]
         return tuple(line for line in lines if _worth_keeping(line))
 
-    @property
-    def _engine(self) -> Any:
-        engine = getattr(self._local, "engine", None)
-        if engine is None:
-            from rapidocr_onnxruntime import RapidOCR
-
-            engine = self._local.engine = RapidOCR(
-                det_limit_side_len=DETECT_SIDE, det_limit_type="max", intra_op_num_threads=1
-            )
-        return engine
+    @contextmanager
+    def _engine(self) -> Iterator[Any]:
+        engine = self._idle.get()
+        try:
+            engine = engine or _load_engine()
+            yield engine
+        finally:
+            self._idle.put(engine)
 
     def _detect(self, pixels: Pixels) -> list[_Quad]:
-        quads, _ = self._engine.auto_text_det(pixels)
+        with self._engine() as engine:
+            quads, _ = engine.auto_text_det(pixels)
         return [np.asarray(quad, dtype=np.float32) for quad in quads] if quads is not None else []
 
     def _recognise(self, crops: list[Pixels], tall: list[bool]) -> list[tuple[str, float]]:
@@ -92,8 +95,15 @@ class RapidOcrReader:
         ]
 
     def _read_crops(self, crops: Sequence[Pixels]) -> list[tuple[str, float]]:
-        found, _ = self._engine.text_rec([np.ascontiguousarray(crop) for crop in crops])
+        with self._engine() as engine:
+            found, _ = engine.text_rec([np.ascontiguousarray(crop) for crop in crops])
         return [(str(row[0]), float(row[1])) for row in found]
+
+
+def _load_engine() -> Any:
+    from rapidocr_onnxruntime import RapidOCR
+
+    return RapidOCR(det_limit_side_len=DETECT_SIDE, det_limit_type="max", intra_op_num_threads=1)
 
 
 def _is_tall(quad: _Quad) -> bool:

@@ -76,3 +76,12 @@ def test_pictures_of_any_shape_can_be_read(reader, shape):
 def test_two_threads_read_the_same_as_one(reader, card):
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(reader.read, [CARD, CARD])) == [card, card]
+
+
+def test_characters_that_steer_a_terminal_are_left_out(monkeypatch):
+    quad = np.array([[10, 10], [90, 10], [90, 30], [10, 30]], dtype=np.float32)
+    monkeypatch.setattr(RapidOcrReader, "_detect", lambda self, pixels: [quad])
+    reading = [("SA\x1bLE\u202e\u202848\ud800", 0.99)]
+    monkeypatch.setattr(RapidOcrReader, "_recognise", lambda self, crops, tall: reading)
+    (found,) = RapidOcrReader().read(np.zeros((100, 200, 3), dtype=np.uint8))
+    assert found.text == "SALE 48"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import numpy as np
 import pytest
@@ -137,10 +138,32 @@ def test_a_short_uncertain_line_is_texture():
 
 
 @pytest.mark.parametrize(
-    ("first", "second"), [("NOW $48", "NOW $38"), ("SAVE 25% OFF", "SAVE 35% OFF")]
+    ("first", "second"),
+    [
+        ("NOW $48", "NOW $38"),
+        ("SAVE 25% OFF", "SAVE 35% OFF"),
+        ("ONLY $5", "ONLY $50"),
+        ("SAVE TEN NOW", "SAVE SIX NOW"),
+    ],
 )
 def test_two_amounts_one_after_the_other_in_one_place_are_two_lines(first, second):
     assert told(follow(*[[first]] * 3, *[[second]] * 3)) == [(first, 0.0, 3.0), (second, 3.0, 6.0)]
+
+
+@pytest.mark.parametrize("noisy", ["5O% OFF TODAY", "50%0FF TODAY", "50% OFF T0DAY", "50%OFFTODAY"])
+def test_a_digit_read_as_a_letter_or_the_other_way_is_noise(noisy):
+    found = follow(["50% OFF TODAY"], [line(noisy, confidence=0.8)], ["50% OFF TODAY"])
+    assert told(found) == [("50% OFF TODAY", 0.0, 3.0)]
+
+
+def test_many_lines_are_followed_quickly():
+    frames = [
+        [line(f"line {n * 7919} {n}", HERE) for n in range(30 * k, 30 * k + 30)] for k in range(40)
+    ]
+    follow(["warm up"])
+    started = time.process_time()
+    follow(*frames)
+    assert time.process_time() - started < 2.0
 
 
 # When it starts and ends

@@ -11,6 +11,9 @@ from admir.backends.offline.relevance import SCREEN_KINDS, channel_of
 from admir.text import squash, words
 from admir.types import Evidence
 
+_NEXT_S = 0.3
+"""Lines this close in time come together; of these the one that stays longest is meant."""
+
 Find = Callable[[str], Evidence | None]
 """The first line that a phrase of the question means."""
 
@@ -48,10 +51,13 @@ def _neighbour(given: Material, line: Evidence | None, *, before: bool) -> list[
         return []
     same = [e for e in given.lines if channel_of(e) == channel_of(line) and e.id != line.id]
     if before:
-        nearby = [e for e in same if e.span.end_s <= line.span.start_s + 0.3]
-        nearby.sort(key=lambda e: -e.span.end_s)
+        nearby = [e for e in same if e.span.end_s <= line.span.start_s + _NEXT_S]
+        edge_s = max((e.span.end_s for e in nearby), default=0.0)
+        nearby.sort(key=lambda e: (edge_s - e.span.end_s > _NEXT_S, -e.span.duration_s))
     else:
-        nearby = [e for e in same if e.span.start_s >= line.span.end_s - 0.3]
+        nearby = [e for e in same if e.span.start_s >= line.span.end_s - _NEXT_S]
+        edge_s = min((e.span.start_s for e in nearby), default=0.0)
+        nearby.sort(key=lambda e: (e.span.start_s - edge_s > _NEXT_S, -e.span.duration_s))
     return [
         Draft(text=e.quote, key=squash(e.quote), evidence=(e,), score=1.0 / (1 + rank))
         for rank, e in enumerate(nearby)
