@@ -12,7 +12,8 @@ from pathlib import Path
 
 from admir.backends.base import Mind
 from admir.errors import OptionError, VideoUnreadable
-from admir.memory.survey import Survey, VideoFacts
+from admir.memory.survey import Survey
+from admir.perception.decode import VideoFacts
 from admir.perception.embed import Embedder
 from admir.perception.ocr import TextReader
 from admir.perception.speech import Transcript, sidecar_of

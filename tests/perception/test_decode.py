@@ -1,4 +1,4 @@
-"""Decoding: what one walk over a file tells, and which pictures come back for a time."""
+"""Decoding: what one walk over a file tells, and what it says of files that cannot be read."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admir.demo import AD
 from admir.errors import VideoNotFound, VideoUnreadable
 from admir.perception.decode import (
     MAX_SIDE,
     THUMB_SIDE,
-    decode,
     load_image,
     open_container,
     sample_times,
@@ -37,6 +35,7 @@ from tests.perception.videos import (
     numbered,
     tone,
     turned,
+    walk,
 )
 from tests.properties import examples
 
@@ -44,36 +43,8 @@ FRAME_S = 0.04
 UNEVEN_MS = [0, 40, 80, 500, 1000, 1040, 2000, 2500]
 
 
-def walk(path, **options):
-    """(facts, thumbs, samples) of a file."""
-    thumbs, samples = [], []
-    return decode(path, thumbs.append, samples.append, **options), thumbs, samples
-
-
 def times(pieces):
     return [round(piece.time_s, 3) for piece in pieces]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("videos")
-
-
-@pytest.fixture(scope="module")
-def second(folder):
-    """One second of 25 numbered frames, H.264 with B-frames and a key frame each 12."""
-    return write_video(folder / "second.mp4", numbered)
-
-
-@pytest.fixture(scope="module")
-def loud(folder):
-    """Three seconds with a tone in AAC, in an MP4 whose index stands first."""
-    return encode(
-        folder / "loud.mp4",
-        noise(75),
-        sound=("aac", "fltp", tone(3.0)),
-        muxing={"movflags": "faststart"},
-    )
 
 
 # What a walk tells
@@ -362,145 +333,6 @@ def test_sound_alone_is_refused(tmp_path):
         container.mux(stream.encode())
     with pytest.raises(VideoUnreadable, match="no picture"):
         walk(path)
-
-
-# Sound
-
-
-def sound_of(tmp_path, codec, sample_format, samples):
-    path = encode(
-        tmp_path / "sound.mkv",
-        [numbered(n) for n in range(10)],
-        sound=(codec, sample_format, samples),
-    )
-    return walk(path)[0].audio
-
-
-def as_integers(samples, kind, zero=0):
-    return (samples * (np.iinfo(kind).max - zero) * 0.999 + zero).astype(kind)
-
-
-def test_the_ad_has_a_sound_track_that_is_neither_silent_nor_clipped(demo):
-    assert demo.video.audio.codec == "aac"
-    assert -40 < demo.video.audio.loudness_dbfs < -10
-    assert 0 <= demo.video.audio.silent_share < 0.5
-
-
-@pytest.mark.parametrize(
-    ("codec", "sample_format", "samples"),
-    [
-        ("aac", "fltp", tone()),
-        ("pcm_f32le", "flt", tone()),
-        ("pcm_s16le", "s16", as_integers(tone(), np.int16)),
-        ("pcm_s32le", "s32", as_integers(tone().astype(np.float64), np.int32)),
-        ("pcm_u8", "u8", as_integers(tone(), np.uint8, zero=127)),
-    ],
-)
-def test_a_tone_has_the_loudness_it_was_written_with(tmp_path, codec, sample_format, samples):
-    found = sound_of(tmp_path, codec, sample_format, samples)
-    assert found.loudness_dbfs == pytest.approx(20 * np.log10(0.3 / np.sqrt(2)), abs=1.0)
-    assert found.silent_share < 0.1
-    assert (found.codec, found.sample_rate, found.channels) == (codec, 44_100, 1)
-
-
-def test_silence_is_called_silent(tmp_path):
-    found = sound_of(tmp_path, "pcm_s16le", "s16", np.zeros((1, 20_000), np.int16))
-    assert (found.silent_share, found.loudness_dbfs) == (1.0, -100.0)
-
-
-def test_half_a_silence_is_half_silent(tmp_path):
-    samples = np.concatenate([tone(0.5), np.zeros((1, 22_050), np.float32)], axis=1)
-    assert sound_of(tmp_path, "pcm_f32le", "flt", samples).silent_share == pytest.approx(
-        0.5, abs=0.1
-    )
-
-
-def test_a_video_without_a_sound_track_has_no_sound_facts(second):
-    assert walk(second)[0].audio is None
-
-
-def test_a_broken_sound_sample_leaves_a_loudness_that_is_a_number(tmp_path):
-    samples = tone()
-    samples[0, 500] = np.nan
-    assert np.isfinite(sound_of(tmp_path, "pcm_f32le", "flt", samples).loudness_dbfs)
-
-
-# Pictures for a time
-
-
-@pytest.fixture(scope="module")
-def in_containers(folder, second):
-    """The same 25 numbered frames in several containers."""
-    shown = [numbered(n) for n in range(25)]
-    return {
-        "mp4": second,
-        "mov": encode(folder / "second.mov", shown),
-        "mkv": encode(folder / "second.mkv", shown),
-        "webm": encode(folder / "second.webm", shown, codec="libvpx"),
-        "ts": encode(folder / "second.ts", shown),
-        "avi": encode(folder / "second.avi", shown),
-    }
-
-
-_TRUE_FRAMES = [
-    "mp4",
-    "mov",
-    "mkv",
-    "webm",
-    "ts",
-    "avi",
-]
-
-
-@pytest.mark.parametrize("kind", _TRUE_FRAMES)
-def test_pictures_are_those_shown_at_the_asked_times(in_containers, kind):
-    asked = [0.0, 0.04, 0.2, 0.49, 0.5, 0.9, 0.96]
-    together = [number_of(p.pixels) for p in pictures(in_containers[kind], asked)]
-    alone = [number_of(pictures(in_containers[kind], [t])[0].pixels) for t in asked]
-    assert together == alone == [0, 1, 5, 12, 12, 22, 24]
-
-
-def test_pictures_are_true_where_key_frames_are_far_apart(tmp_path):
-    path = tmp_path / "rare.ts"
-    with av.open(str(path), "w") as container:
-        video = container.add_stream("libx264", rate=25, options={"g": "200"})
-        video.width, video.height, video.pix_fmt = 320, 240, "yuv420p"
-        for index in range(500):
-            frame = av.VideoFrame.from_ndarray(numbered(index // 20), format="bgr24")
-            container.mux(video.encode(frame))
-        container.mux(video.encode())
-    asked = [1.0, 3.5, 7.9, 8.1, 15.9, 19.5]
-    alone = [number_of(pictures(path, [t])[0].pixels) for t in asked]
-    together = [number_of(p.pixels) for p in pictures(path, asked)]
-    assert alone == together == [int(t * 25) // 20 for t in asked]
-
-
-@examples(25)
-@given(asked=st.lists(st.integers(0, 999).filter(lambda ms: ms % 40 < 39), max_size=4).map(sorted))
-def test_any_times_bring_one_picture_each_the_one_shown_then(second, asked):
-    found = pictures(second, [ms / 1000 for ms in asked])
-    assert [p.time_s for p in found] == [ms / 1000 for ms in asked]
-    assert [number_of(p.pixels) for p in found] == [ms // 40 for ms in asked]
-
-
-def test_times_outside_the_video_bring_its_first_and_last_picture(second):
-    assert [number_of(p.pixels) for p in pictures(second, [-1.0, 99.0])] == [0, 24]
-
-
-def test_no_times_bring_no_pictures(second):
-    assert pictures(second, []) == []
-
-
-def test_times_far_apart_are_found_as_well_as_near_ones():
-    found = pictures(AD, [1.0, 17.0, 30.0])
-    assert [p.time_s for p in found] == [1.0, 17.0, 30.0]
-    alone = [pictures(AD, [t])[0] for t in (1.0, 17.0, 30.0)]
-    assert all(np.array_equal(a.pixels, b.pixels) for a, b in zip(found, alone, strict=True))
-
-
-def test_the_pictures_before_a_damaged_place_are_still_given(loud):
-    found = pictures(damage_packet(loud, "video", 40), [0.1, 2.8])
-    assert [p.time_s for p in found][:1] == [0.1]
 
 
 # Small helpers

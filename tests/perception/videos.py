@@ -9,6 +9,7 @@ import av
 import numpy as np
 from av.subtitles.subtitle import SubtitleSet
 
+from admir.perception.decode import decode
 from tests.conftest import flat
 
 MS = Fraction(1, 1000)
@@ -106,6 +107,12 @@ def _cue(stream, number, start_ms, end_ms, text):
     packet.pts = packet.dts = start_ms
     packet.duration = end_ms - start_ms
     return packet
+
+
+def walk(path, **options):
+    """(facts, thumbs, samples) of a file."""
+    thumbs, samples = [], []
+    return decode(path, thumbs.append, samples.append, **options), thumbs, samples
 
 
 def cut_off(path, share=0.5):
