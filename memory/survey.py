@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from admir.perception.changes import differs, signature
-from admir.perception.decode import Picture, Pixels, Thumb, decode, save_jpeg
+from admir.perception.decode import Picture, Pixels, Thumb, VideoFacts, decode, save_jpeg
 from admir.perception.look import look_at
 from admir.perception.screen_text import Thumbs
 from admir.perception.shots import ShotDetector
