@@ -6,6 +6,8 @@ import json
 import os
 import random
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -257,10 +259,29 @@ def test_a_memories_folder_that_cannot_be_written(
     assert (tmp_path / "a-file").read_text() == "mine"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+@contextmanager
+def _without_the_right_to_write(folder: Path) -> Iterator[None]:
+    """Skips where the right cannot be taken away: root writes everywhere."""
+    folder.chmod(0o500)
+    try:
+        if os.access(folder, os.W_OK):
+            pytest.skip("root writes everywhere")
+        yield
+    finally:
+        folder.chmod(0o700)
+
+
 def test_a_folder_without_the_right_to_write(call: Call, plain_video: Path, tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    call("build-memory", plain_video, "--memories", tmp_path / "m").failed(5, "cannot write to")
+    with _without_the_right_to_write(tmp_path):
+        call("build-memory", plain_video, "--memories", tmp_path / "m").failed(5, "cannot write to")
+
+
+@pytest.mark.xfail(strict=True, reason="trace.open() of ask_events is an unexpected OSError")
+def test_traces_without_the_right_to_write(call: Call, plain_copy: Path) -> None:
+    traces = plain_copy / "plain" / "traces"
+    traces.mkdir(exist_ok=True)
+    with _without_the_right_to_write(traces):
+        call("ask", "plain", "Why?", "--memories", plain_copy).failed(5, "cannot write to")
 
 
 def test_a_lock_that_cannot_be_opened(call: Call, plain_video: Path, plain_copy: Path) -> None:

@@ -148,6 +148,16 @@ def test_metadata_is_stored_and_shown(
     assert call(*command).json["reused"] is False
 
 
+def test_a_question_about_the_file_keeps_its_metadata(
+    call: Call, plain_video: Path, plain_copy: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "meta.json").write_text('{"product": "Lamp"}')
+    more = ("--meta", tmp_path / "meta.json", "--memories", plain_copy)
+    assert call("build-memory", plain_video, *more).code == 0
+    assert call("ask", plain_video, "Why?", "--memories", plain_copy).code == 0
+    assert "product: Lamp" in call("show", "plain", "--memories", plain_copy).out
+
+
 def test_subtitles_that_come_later_are_taken_up(
     call: Call, plain_video: Path, tmp_path: Path
 ) -> None:
