@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from admir.backends.presets import open_embedder, open_mind, open_reader
 from admir.concurrency import last_of, run_sync
-from admir.errors import QuestionError
+from admir.errors import QuestionError, writing
 from admir.memory.builder import Builder
 from admir.memory.index import index_text_memory, open_index
 from admir.memory.store import MemoryStore
@@ -95,7 +95,9 @@ async def ask_events(
         async for event in agent.events():
             yield event
         return
-    with trace.open("w", encoding="utf-8") as stream:
+    with writing(trace):
+        stream = trace.open("w", encoding="utf-8")
+    with stream:
         async for event in agent.events():
             told = _with_trace(event, trace)
             write_event(stream, told)

@@ -255,10 +255,10 @@ def _settings(memories: str | None, preset: PresetName | None) -> Settings:
     return load_settings(memories=memories, preset=preset.value if preset else None)
 
 
-def _metadata(path: Path | None) -> dict[str, str]:
-    """The fields of a JSON file; raises OptionError."""
+def _metadata(path: Path | None) -> dict[str, str] | None:
+    """The fields of a JSON file, None without one; raises OptionError."""
     if path is None:
-        return {}
+        return None
     try:
         fields = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -279,7 +279,9 @@ def _field(path: Path, key: str, value: object) -> str:
     return str(value)
 
 
-def _build_one(path: Path, settings: Settings, metadata: dict[str, str], *, as_json: bool) -> int:
+def _build_one(
+    path: Path, settings: Settings, metadata: dict[str, str] | None, *, as_json: bool
+) -> int:
     """Build one video and report it; the exit code of its error, or 0."""
     from admir.views import rows
 

@@ -276,7 +276,6 @@ def test_a_folder_without_the_right_to_write(call: Call, plain_video: Path, tmp_
         call("build-memory", plain_video, "--memories", tmp_path / "m").failed(5, "cannot write to")
 
 
-@pytest.mark.xfail(strict=True, reason="trace.open() of ask_events is an unexpected OSError")
 def test_traces_without_the_right_to_write(call: Call, plain_copy: Path) -> None:
     traces = plain_copy / "plain" / "traces"
     traces.mkdir(exist_ok=True)

@@ -145,7 +145,9 @@ def test_metadata_is_stored_and_shown(
     memory = call("show", "plain", "--json", "--memories", plain_copy).json
     assert memory["video"]["metadata"] == {"product": "Lampe [bold]灯", "year": "2026"}
     assert "product: Lampe [bold]灯" in call("show", "plain", "--memories", plain_copy).out
-    assert call(*command).json["reused"] is False
+    assert call(*command).json["reused"] is True, "without --meta a memory keeps what it has"
+    meta.write_text("{}", "utf-8")
+    assert call(*command, "--meta", meta).json["reused"] is False
 
 
 def test_a_question_about_the_file_keeps_its_metadata(

@@ -21,6 +21,7 @@ from admir.text import squash
 from admir.types import Action, Evidence, Span
 
 NOT_SHOWN = "Not shown in the video."
+NOT_SEARCHED = "Unknown: the memory of this video could not be searched."
 NOT_HEARD = "Unknown: the speech of this video was not transcribed."
 _INSPECT_S = 1.0
 _SURE = 0.6
@@ -142,8 +143,10 @@ def _give_up(query: Query, situation: Situation) -> Decision:
     missing = missing_names(query, situation.evidence)
     why = f"no line has {', '.join(missing)}" if missing else "no line fits"
     thought = f"I looked through the ad and {why}."
+    failed = any(o.failed for step in situation.steps for o in step.observations)
     deaf = query.channel == "speech" and any("speech" in limit for limit in situation.limits)
-    arguments = {"answer": NOT_HEARD if deaf else NOT_SHOWN, "evidence_ids": [], "absent": True}
+    answer = NOT_SEARCHED if failed else NOT_HEARD if deaf else NOT_SHOWN
+    arguments = {"answer": answer, "evidence_ids": [], "absent": True}
     return Decision(thought=thought, actions=(Action(tool="finish", arguments=arguments),))
 
 
