@@ -26,7 +26,7 @@ _MARKS = {
 _BASES = {
     "evidence": "grounded in the video",
     "expert": "rests on the expert's reading alone",
-    "absence": "nothing in the video supports an answer (an absence cannot be proven)",
+    "absence": "nothing in the video supports an answer",
     "none": "not grounded",
 }
 
