@@ -34,7 +34,7 @@ class Settings(BaseSettings):
     subject_top_k: int = Field(5, ge=1, le=50, description="active subjects (eq. 3)")
     max_steps: int = Field(8, ge=1, le=50, description="T_max of Algorithm 1 (B.2)")
     answer_words: int = Field(29, ge=5, le=500, description="most words in an answer (B.2: < 30)")
-    workers: int = Field(2, ge=1, le=64, description="threads that decode and read text")
+    workers: int = Field(2, ge=1, le=64, description="frames read, and clips captioned, at once")
 
     @field_validator("memories", mode="before")
     @classmethod

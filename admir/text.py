@@ -44,6 +44,9 @@ NUMBER_WORDS = (*_NUMBER_WORDS, "hundred", "thousand")
 
 _SPELT_WORD = "|".join(NUMBER_WORDS)
 _SPELT = re.compile(rf"\b(?:{_SPELT_WORD})(?: (?:and )?(?:{_SPELT_WORD}))*\b")
+STATED_TIME = re.compile(r"(\d+(?:\.\d+)?) ?(?:s|secs?|seconds?)\b|\b(\d{1,2}):(\d{2})\b")
+"""A time in the video as an answer states it: `12.5 s`, `3 seconds`, `0:27`."""
+
 _stemmer = snowballstemmer.stemmer("english")
 
 
@@ -100,6 +103,11 @@ def numbers(text: str) -> tuple[str, ...]:
     digits = [plain_number(found) for found in _DIGITS.findall(folded)]
     spelt = [str(spelt_number(found.group())) for found in _SPELT.finditer(folded)]
     return (*digits, *spelt)
+
+
+def seconds_of(stated: re.Match[str]) -> float:
+    """The seconds that a match of `STATED_TIME` means."""
+    return float(stated[1]) if stated[1] else 60 * int(stated[2]) + int(stated[3])
 
 
 def plain_number(digits: str) -> str:

@@ -1,7 +1,7 @@
 """From a video file to a memory: the main flow of `admir build-memory`.
 
-    hash -> decode (shots, frames, sound) -> read text -> caption clips -> merge subjects
-         -> narrate -> embed -> store
+    hash -> decode (shots, frames, sound) -> read text -> speech -> caption clips
+         -> merge subjects -> narrate -> embed -> store
 
 Every finished piece is journaled, so that a killed build goes on where it was.
 """

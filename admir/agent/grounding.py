@@ -14,7 +14,7 @@ from itertools import zip_longest
 from admir.backends.base import Check, Reasoner
 from admir.memory.pixels import frames_at
 from admir.perception.decode import Picture
-from admir.text import contains, numbers, squash, tokenize
+from admir.text import STATED_TIME, contains, numbers, seconds_of, squash, tokenize
 from admir.tools.finish import Finish
 from admir.types import Claim, Evidence, Memory, Usage, Verdict
 
@@ -25,7 +25,6 @@ _ABBREVIATED = "".join(
 )
 _SENTENCE = re.compile(rf"(?<=[.!?;]){_ABBREVIATED}\s+(?=[\"“'A-Z0-9$€£])|(?<=[。！？；])|\s/\s")
 _QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”|「([^」]{2,})」")
-_TIME = re.compile(r"(\d+(?:\.\d+)?) ?(?:s|secs?|seconds?)\b|\b(\d{1,2}):(\d{2})\b")
 _NAME = re.compile(r"(?<=[\w,;:)\"”] )([A-Z][\w&-]{2,})")
 _PROVING = ("frame", "screen_text", "speech")
 
@@ -135,8 +134,8 @@ def _quotes(claim: Claim, cited: Sequence[Evidence]) -> str:
 def _numbers(claim: Claim, cited: Sequence[Evidence]) -> str:
     """Numbers stand in a cited quote, or are times of it."""
     held = {n for e in cited if e.kind != "caption" for n in numbers(e.quote)}
-    for match in _TIME.finditer(claim.text):
-        at_s = float(match[1]) if match[1] else 60 * int(match[2]) + int(match[3])
+    for match in STATED_TIME.finditer(claim.text):
+        at_s = seconds_of(match)
         if any(_covers(e, at_s) for e in cited):
             held.update(numbers(match.group()))
     missing = [n for n in _written_numbers(claim.text) if n not in held]

@@ -31,7 +31,7 @@ from admir.types import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClipView:
-    """A clip to caption: what was measured in it, and up to five of its frames."""
+    """A clip to caption, with what was measured in it; `pictures` is for minds that look."""
 
     clip: Clip
     utterances: tuple[Utterance, ...]

@@ -23,7 +23,7 @@ from admir.backends.offline.naming import ranked_names
 from admir.backends.offline.question import Query, understand
 from admir.backends.offline.relevance import channel_of, has_term
 from admir.perception.ocr import TextReader
-from admir.text import contains, squash, stem, tokenize, words
+from admir.text import STATED_TIME, contains, seconds_of, squash, stem, tokenize, words
 from admir.types import Claim, ClaimStatus, Evidence, Span
 
 TIME_TOLERANCE_S = 1.0
@@ -31,7 +31,6 @@ _MOST_LOOKS = 2
 _STRONG_NAME = 0.6
 _GOOD_DRAFT = 0.6
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」")
-_TIME = re.compile(r"(\d+(?:\.\d+)?) ?(?:s|secs?|seconds?)\b|\b(\d{1,2}):(\d{2})\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +119,7 @@ def _demand(case: Case) -> Fault | None:
 def _wording(case: Case) -> Fault | None:
     """Every content word of the claim stands in a cited line, or in one beside it."""
     content = _content(case.claim)
-    if not content and not _QUOTED.search(case.claim) and not _TIME.search(case.claim):
+    if not content and not _QUOTED.search(case.claim) and not STATED_TIME.search(case.claim):
         said = any(contains(e.quote, case.claim) for e in case.cited)
         return None if said else Fault(reason="it says nothing that a cited line says")
     unsaid = min((_unsaid(content, scene) for scene in _scenes(case)), key=len)
@@ -153,14 +152,14 @@ def _units(case: Case) -> Fault | None:
 
 def _counted(text: str) -> list[tuple[str, str]]:
     """Each number of a text with the stem of the word behind it."""
-    parts = words(_TIME.sub(" ", text))
+    parts = words(STATED_TIME.sub(" ", text))
     return [(a, stem(b)) for a, b in pairwise(parts) if a[0].isdigit() and b[0].isalpha()]
 
 
 def _content(claim: str) -> list[str]:
     """The words of a claim that assert something; quotes and times are checked elsewhere."""
     neutral = word_list("stop") | word_list("frame") | word_list("negations")
-    parts = words(_TIME.sub(" ", _QUOTED.sub(" ", claim)))
+    parts = words(STATED_TIME.sub(" ", _QUOTED.sub(" ", claim)))
     return [w for w in parts if w not in neutral and (len(w) > 1 or w.isdigit())]
 
 
@@ -216,8 +215,8 @@ def _times(case: Case) -> Fault | None:
 def _stated_times(case: Case) -> list[float]:
     quotes = " ".join(e.quote for e in case.cited)
     own = _QUOTED.sub(" ", case.claim)
-    found = [m for m in _TIME.finditer(own) if not contains(quotes, m.group())]
-    return [float(m[1]) if m[1] else 60 * int(m[2]) + int(m[3]) for m in found]
+    found = [m for m in STATED_TIME.finditer(own) if not contains(quotes, m.group())]
+    return [seconds_of(m) for m in found]
 
 
 def _within(line: Evidence, time_s: float) -> bool:
