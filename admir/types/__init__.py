@@ -25,10 +25,13 @@ from admir.types.answer import (
 from admir.types.clip import CLIP_S, Clip, clip_spans, text_clip
 from admir.types.memory import (
     FORMAT_VERSION,
+    Inference,
+    InferenceKind,
     Memory,
     Narrative,
     Provenance,
     Subject,
+    SubjectKind,
 )
 from admir.types.video import (
     AudioFacts,
@@ -38,6 +41,7 @@ from admir.types.video import (
     ScreenText,
     Shot,
     Span,
+    Transition,
     Utterance,
     VideoInfo,
 )
@@ -57,6 +61,8 @@ __all__ = [
     "EvidenceKind",
     "Frame",
     "Hit",
+    "Inference",
+    "InferenceKind",
     "InspectMode",
     "Look",
     "Memory",
@@ -69,6 +75,8 @@ __all__ = [
     "Span",
     "Step",
     "Subject",
+    "SubjectKind",
+    "Transition",
     "Usage",
     "Utterance",
     "Verdict",

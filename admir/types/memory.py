@@ -4,29 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from admir.types.clip import CLIP_S, Clip, clip_spans, text_clip, timeline_lines, timeline_words
-from admir.types.video import Frame, ScreenText, Shot, Utterance, VideoInfo
+from admir.types.video import Frame, ScreenText, Shot, Span, Utterance, VideoInfo
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Version of memory.json; a reader refuses a higher one."""
+
+SubjectKind = Literal["person", "name", "object"]
+InferenceKind = Literal["arc", "device", "audience", "emotion", "theme"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A person, name or key object of the registry (paper 2.2.2)."""
+    """A person, name or key object of the registry (paper 2.2.2).
+
+    `seen` are the stretches in which it was seen; a name that is only read or said has none.
+    """
 
     id: str
     name: str
+    kind: SubjectKind = "name"
     appearance: tuple[str, ...] = ()
     identity: tuple[str, ...] = ()
     first_seen_s: float = 0.0
+    seen: tuple[Span, ...] = ()
+
+    @property
+    def on_screen_s(self) -> float:
+        """Seconds on screen, all stretches together."""
+        return sum(span.duration_s for span in self.seen)
 
     @property
     def profile(self) -> str:
         """The text that eq. 3 embeds."""
         return " ".join((self.name, *self.appearance, *self.identity))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inference:
+    """What a stated rule concludes from words of the ad: `label` of a `kind`, where and why.
+
+    `quote` are the words that show it, `rule` says in one sentence why they do, and `confidence`
+    in [0, 1] is the rule's own.
+    """
+
+    kind: InferenceKind
+    label: str
+    span: Span
+    quote: str
+    rule: str
+    confidence: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +67,7 @@ class Narrative:
     entities: tuple[str, ...] = ()
     explicit_text: tuple[str, ...] = ()
     mismatches: tuple[str, ...] = ()
+    inferences: tuple[Inference, ...] = ()
 
     @property
     def text(self) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Box = tuple[float, float, float, float]
+Transition = Literal["start", "cut", "dissolve", "fade"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,17 +96,23 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shot:
-    """A stretch between two cuts."""
+    """A stretch between two boundaries, and how it opens.
+
+    A dissolve or a fade takes `transition_s` seconds; the boundary is at the middle of it.
+    """
 
     index: int
     span: Span
+    transition: Transition = "cut"
+    transition_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreenText:
     """One line of on-screen text followed over the frames that show it.
 
-    `frame_s` is the time of the frame it was read best in.
+    `frame_s` is the time of the frame it was read best in. `scene` tells a line that belongs to a
+    thing in the picture (a bottle, a street sign) from one laid over it.
     """
 
     span: Span
@@ -114,6 +121,7 @@ class ScreenText:
     confidence: float
     frame_s: float
     vertical: bool = False
+    scene: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

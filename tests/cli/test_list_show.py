@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from admir import Memory
+from admir.types import FORMAT_VERSION
 from tests.cli.conftest import Call, admir, build_folder, whole_ids
 
 LISTED = {"video_id", "path", "duration_s", "preset", "built_at", "warnings"}
@@ -221,7 +222,8 @@ def test_damaged_vectors_are_repaired(
 
 def test_a_newer_memory_is_left_alone(call: Call, plain_video: Path, plain_copy: Path) -> None:
     stored = build_folder(plain_copy, "plain") / "memory.json"
-    newer = stored.read_text("utf-8").replace('"format_version": 1', '"format_version": 99')
+    version = f'"format_version": {FORMAT_VERSION}'
+    newer = stored.read_text("utf-8").replace(version, '"format_version": 99')
     stored.write_text(newer, "utf-8")
     for command in (
         ("show", "plain"),
