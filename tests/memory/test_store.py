@@ -23,7 +23,7 @@ from admir.errors import (
 )
 from admir.memory import store as store_module
 from admir.memory.store import MemoryStore, slug
-from admir.types import AudioFacts, Frame
+from admir.types import FORMAT_VERSION, AudioFacts, Frame
 from tests.properties import examples
 
 
@@ -334,7 +334,7 @@ def test_a_memory_of_a_newer_version_is_refused_with_both_versions(stored):
     path = build_of(stored) / "memory.json"
     plain = json.loads(path.read_text("utf-8")) | {"format_version": 7, "new_field": {"a": 1}}
     path.write_text(json.dumps({"surprise": plain.pop("video")} | plain), encoding="utf-8")
-    with pytest.raises(MemoryVersionError, match=r"format 7.*up to 1") as caught:
+    with pytest.raises(MemoryVersionError, match=rf"format 7.*up to {FORMAT_VERSION}") as caught:
         stored.read("ad")
     assert "upgrade admir" in refusal(caught)
 
