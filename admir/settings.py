@@ -28,7 +28,7 @@ class Settings(BaseSettings):
     preset: Preset = Field("offline", description="which mind answers")
     clip_s: float = Field(5.0, gt=0.5, le=60, description="seconds a clip (B.2)")
     frame_fps: float = Field(1.0, gt=0, le=10, description="sampled frames a second (B.2)")
-    beta: float = Field(1.0, ge=0, le=100, description="weight of the lexical part (eq. 2)")
+    beta: float = Field(2.0, ge=0, le=100, description="weight of the lexical part (eq. 2)")
     search_top_k: int = Field(8, ge=1, le=50, description="clips a search returns (B.2)")
     browse_top_k: int = Field(40, ge=1, le=500, description="captions of a global browse (B.2)")
     subject_top_k: int = Field(5, ge=1, le=50, description="active subjects (eq. 3)")

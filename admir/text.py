@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import snowballstemmer
@@ -26,6 +26,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_CJK_GAP = re.compile(r"(?<=[\u3040-\u30ff\u3400-\u9fff]) +(?=[\u3040-\u30ff\u3400-\u9fff])")
 _DROP = re.compile(r"[^\w%$€£¥₹#@+]|_", re.UNICODE)
 _POINT, _APART = "ˑ", "ˌ"
 """Letters to the squasher, and used by no language of ads: a decimal point, and a gap."""
@@ -60,6 +61,11 @@ def squash(text: str) -> str:
     return _DROP.sub("", fold(text))
 
 
+def close_gaps(text: str) -> str:
+    """The text without spaces between CJK characters: speech comes in pieces, words do not."""
+    return _CJK_GAP.sub("", text)
+
+
 def is_cjk(text: str) -> bool:
     """Whether the text is mainly Chinese, Japanese or Korean."""
     return 2 * len(_CJK.findall(text)) > len(_DROP.sub("", text))
@@ -74,15 +80,21 @@ def stem(word: str) -> str:
     return str(_stemmer.stemWord(bare)) if len(bare) > 3 else bare
 
 
-def tokenize(text: str) -> tuple[str, ...]:
-    """Index terms: stems, CJK bigrams, tags, and prices, percents, URLs whole and in parts."""
-    return tuple(term for match in _TOKEN.finditer(fold(text)) for term in _terms(match))
+def tokenize(text: str, cjk_sizes: Sequence[int] = (2,)) -> tuple[str, ...]:
+    """Index terms: stems, CJK n-grams, tags, and prices, percents, URLs whole and in parts.
+
+    `cjk_sizes` are the lengths of the n-grams; a shorter run of characters stands whole.
+    """
+    found = _TOKEN.finditer(fold(text))
+    return tuple(term for match in found for term in _terms(match, cjk_sizes))
 
 
-def _terms(match: re.Match[str]) -> Iterable[str]:
+def _terms(match: re.Match[str], cjk_sizes: Sequence[int]) -> Iterable[str]:
     kind, value = match.lastgroup, re.sub(r"\s", "", match.group())
     if kind == "cjk":
-        return [value[i : i + 2] for i in range(len(value) - 1)] or [value]
+        return [
+            value[i : i + size] for size in cjk_sizes for i in range(len(value) - size + 1)
+        ] or [value]
     if kind == "word":
         return [stem(value)]
     if kind in ("price", "percent"):

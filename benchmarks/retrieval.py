@@ -43,7 +43,7 @@ def main() -> None:
     """Load, rank, print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("data", type=Path)
-    parser.add_argument("--betas", default="0,0.25,0.5,1,2,3,5,10")
+    parser.add_argument("--betas", default="0,0.5,1,2,3,5,10,20")
     options = parser.parse_args()
     items = list(load(options.data))
     default = Settings().beta

@@ -1,27 +1,20 @@
-"""The hybrid index of a video (paper 2.2.1): S(Q,c) = cos(phi(Q), phi(c)) + beta * K(Q,c).
-
-K is BM25Plus scaled to [0, 1] with an enhancement for exact phrases. (Okapi's IDF falls to
-zero for a term in half of a dozen clips; BM25Plus keeps it.)
-"""
+"""The hybrid index of a video (paper 2.2.1): S(Q,c) = cos(phi(Q), phi(c)) + beta * K(Q,c)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
-from rank_bm25 import BM25Plus
 
 from admir.errors import EmbedderMismatch
+from admir.memory.lexical import LexicalScorer
 from admir.memory.store import damaged
 from admir.perception.embed import Embedder, Vectors
-from admir.text import tokenize
 from admir.types import Clip, Hit, Memory, Moment, Span
 
 FUSE_GAP_S = 3.0
 FUSE_AFFINITY = 0.8
 LEAST_OF_BEST = 0.3
-_PHRASE_WEIGHT = 0.3
 
 
 class HybridIndex:
@@ -34,15 +27,14 @@ class HybridIndex:
         self._vectors = vectors
         self._embedder = embedder
         self._beta = beta
-        self._terms = [tokenize(clip.index_text) for clip in self._clips]
-        self._bm25 = BM25Plus([list(t) for t in self._terms]) if any(self._terms) else None
+        self._lexical = LexicalScorer([clip.index_text for clip in self._clips])
 
     def search(self, query: str, top_k: int) -> tuple[Hit, ...]:
         """The `top_k` clips by S of eq. 2, best first."""
         if not self._clips:
             return ()
         semantic = self._vectors @ self._embedder.encode([query])[0]
-        lexical = self._lexical(tokenize(query))
+        lexical = self._lexical.scores(query)
         scores = semantic + self._beta * lexical
         order = np.argsort(-scores, kind="stable")[:top_k]
         return tuple(
@@ -65,20 +57,6 @@ class HybridIndex:
         hits = self.search(query, top_k)
         near = [hit for hit in hits if hit.score >= LEAST_OF_BEST * hits[0].score]
         return fuse(near, self._vectors)
-
-    def _lexical(self, terms: Sequence[str]) -> NDArray[np.float64]:
-        """K(Q, c) for every clip, in [0, 1]."""
-        if self._bm25 is None or not terms:
-            return np.zeros(len(self._clips))
-        known = [t for t in terms if t in self._bm25.idf]
-        weight = sum(self._bm25.idf[t] for t in known)
-        if weight <= 0:
-            return np.zeros(len(self._clips))
-        # BM25Plus gives every clip delta * idf for a term that it lacks; only the rest tells.
-        gain = np.asarray(self._bm25.get_scores(known)) - weight * self._bm25.delta
-        scaled = np.clip(gain / (weight * (self._bm25.k1 + 1)), 0.0, 1.0)
-        runs = np.array([_longest_run(terms, clip) for clip in self._terms]) / len(terms)
-        return np.asarray(np.minimum(1.0, scaled + _PHRASE_WEIGHT * runs))
 
 
 def open_index(memory: Memory, vectors: Vectors, embedder: Embedder, beta: float) -> HybridIndex:
@@ -105,18 +83,6 @@ def index_text_memory(memory: Memory, embedder: Embedder, beta: float) -> Hybrid
     """The index of a memory that is not stored (`Memory.from_timeline`), embedded now."""
     vectors = embedder.encode([clip.index_text for clip in memory.clips])
     return HybridIndex(memory.clips, vectors, embedder, beta)
-
-
-def _longest_run(terms: Sequence[str], clip: Sequence[str]) -> int:
-    """Length of the longest run of two or more query terms that stands in the clip in order."""
-    places: dict[str, list[int]] = {}
-    for position, term in enumerate(clip):
-        places.setdefault(term, []).append(position)
-    best, ending = 0, dict[int, int]()
-    for term in terms:
-        ending = {p: ending.get(p - 1, 0) + 1 for p in places.get(term, ())}
-        best = max(best, *ending.values()) if ending else best
-    return best if best > 1 else 0
 
 
 def fuse(hits: Sequence[Hit], vectors: Vectors) -> tuple[Moment, ...]:

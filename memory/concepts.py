@@ -1,0 +1,93 @@
+"""Concepts that analysts ask for and ads only show: "the audience", "the pain point".
+
+A query names the concept, the clip shows it by words of its own. The lists are data
+(`words/concepts.toml`); the index adds them as one more lexical part (see `lexical`).
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from admir.text import squash, stem, words
+
+_REACH_CLIPS = 2.0
+_PLACE_WEIGHT = 0.4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concept:
+    """Words that ask for something, and words that show it."""
+
+    asks: frozenset[str]
+    cues: frozenset[str]
+    place: str
+
+
+class ConceptScorer:
+    """How much each clip shows what a query is about; `texts` are the words of the clips."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._flat = [squash(text) for text in texts]
+        self._stems = [[stem(word) for word in words(text)] for text in texts]
+
+    def scores(self, query: str) -> NDArray[np.float64]:
+        """Float [clips] in [0, 1]; all zero for a query that names no concept."""
+        count = len(self._flat)
+        total = np.zeros(count)
+        for concept in concepts_in(query):
+            total += self._shown(concept) + _PLACE_WEIGHT * _placed(concept, count)
+        best = float(total.max(initial=0.0))
+        return total / best if best > 0 else total
+
+    def _shown(self, concept: Concept) -> NDArray[np.float64]:
+        """Rare cues count more, and a repeated one little more; scaled to the best clip."""
+        total = np.zeros(len(self._flat))
+        for cue in concept.cues:
+            counts = np.array(list(self._counts(cue)))
+            if found := int((counts > 0).sum()):
+                rarity = np.log((len(counts) + 1) / found)
+                total += rarity * 2 * counts / (counts + 1)
+        return total / max(1e-9, float(total.max(initial=0.0)))
+
+    def _counts(self, cue: str) -> Iterator[int]:
+        if cue.isascii():
+            return (stems.count(cue) for stems in self._stems)
+        return (flat.count(cue) for flat in self._flat)
+
+
+def concepts_in(query: str) -> list[Concept]:
+    """The concepts that a query names."""
+    flat, stems = squash(query), {stem(word) for word in words(query)}
+    return [
+        concept
+        for concept in _concepts()
+        if any(ask in stems if ask.isascii() else ask in flat for ask in concept.asks)
+    ]
+
+
+def _placed(concept: Concept, count: int) -> NDArray[np.float64]:
+    """1 at the start or the end of the ad, falling off from there."""
+    if not concept.place:
+        return np.zeros(count)
+    nearness = np.exp(-np.arange(count) / _REACH_CLIPS)
+    return nearness if concept.place == "start" else nearness[::-1]
+
+
+@cache
+def _concepts() -> tuple[Concept, ...]:
+    table = tomllib.loads((files("admir.memory.words") / "concepts.toml").read_text("utf-8"))
+    return tuple(
+        Concept(asks=_stems(row["asks"]), cues=_stems(row["cues"]), place=row["place"])
+        for row in table.values()
+    )
+
+
+def _stems(entries: str) -> frozenset[str]:
+    return frozenset(stem(entry) for entry in entries.split())
