@@ -45,8 +45,8 @@ NUMBER_WORDS = (*_NUMBER_WORDS, "hundred", "thousand")
 
 _SPELT_WORD = "|".join(NUMBER_WORDS)
 _SPELT = re.compile(rf"\b(?:{_SPELT_WORD})(?: (?:and )?(?:{_SPELT_WORD}))*\b")
-STATED_TIME = re.compile(r"(\d+(?:\.\d+)?) ?(?:s|secs?|seconds?)\b|\b(\d{1,2}):(\d{2})\b")
-"""A time in the video as an answer states it: `12.5 s`, `3 seconds`, `0:27`."""
+STATED_TIME = re.compile(r"(\d+(?:\.\d+)?) ?(?:(?:s|secs?|seconds?)\b|秒)|\b(\d{1,2}):(\d{2})\b")
+"""A time in the video as an answer states it: `12.5 s`, `3 seconds`, `3 秒`, `0:27`."""
 
 _stemmer = snowballstemmer.stemmer("english")
 

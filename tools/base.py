@@ -117,3 +117,29 @@ def line_evidence(
     found = [screen_evidence(memory, b, score) for b in blocks if inside(b.span)]
     found += [speech_evidence(memory, u, score) for u in memory.utterances if inside(u.span)]
     return sorted(found, key=lambda e: (e.span.start_s, e.kind))
+
+
+def measured_evidence(memory: Memory) -> list[Evidence]:
+    """What was measured in the whole video: its length, its shots and the people seen."""
+    if not memory.shots:
+        return []
+    whole = memory.video.span
+    facts = [(f"{whole.duration_s:.1f} s long", whole), (_shots_fact(memory), whole)]
+    facts += [
+        (f"{person.name}: seen for {person.on_screen_s:.1f} s", span)
+        for person in memory.subjects
+        if person.kind == "person"
+        for span in person.seen[:1]
+    ]
+    return [
+        Evidence(video_id=memory.video.id, kind="measurement", span=span, quote=quote)
+        for quote, span in facts
+    ]
+
+
+def _shots_fact(memory: Memory) -> str:
+    """The number of shots, and when the second one begins."""
+    count = len(memory.shots)
+    if count == 1:
+        return "1 shot"
+    return f"{count} shots, the first cut at {memory.shots[1].span.start_s:.1f} s"

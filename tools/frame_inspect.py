@@ -73,7 +73,7 @@ def _thinned(times: list[float]) -> list[float]:
 def _evidence(context: ToolContext, finding: Finding) -> Evidence:
     return Evidence(
         video_id=context.memory.video.id,
-        kind="frame",
+        kind="measurement" if finding.measured else "frame",
         span=finding.span,
         quote=finding.text,
         frame=context.keep(finding.picture) if finding.picture else None,

@@ -5,7 +5,14 @@ from __future__ import annotations
 from pydantic import Field
 
 from admir.memory.blocks import text_blocks
-from admir.tools.base import Arguments, Tool, ToolContext, ToolResult, line_evidence
+from admir.tools.base import (
+    Arguments,
+    Tool,
+    ToolContext,
+    ToolResult,
+    line_evidence,
+    measured_evidence,
+)
 from admir.types import Clip, Narrative
 
 
@@ -24,7 +31,10 @@ async def run(context: ToolContext, arguments: GlobalBrowse) -> ToolResult:
     blocks = text_blocks(memory.screen_text)
     return ToolResult(
         summary="\n".join([_narrative(memory.narrative), *map(_clip_line, clips)]),
-        evidence=tuple(line_evidence(memory, blocks, [clip.span for clip in clips])),
+        evidence=(
+            *line_evidence(memory, blocks, [clip.span for clip in clips]),
+            *measured_evidence(memory),
+        ),
     )
 
 

@@ -26,7 +26,7 @@ _ABBREVIATED = "".join(
 _SENTENCE = re.compile(rf"(?<=[.!?;]){_ABBREVIATED}\s+(?=[\"“'A-Z0-9$€£])|(?<=[。！？；])|\s/\s")
 _QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”|「([^」]{2,})」")
 _NAME = re.compile(r"(?<=[\w,;:)\"”] )([A-Z][\w&-]{2,})")
-_PROVING = ("frame", "screen_text", "speech")
+_PROVING = ("frame", "screen_text", "speech", "measurement")
 
 
 def split_claims(answer: str) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ def _kept(before: Claim, after: Claim | None, evidence: Sequence[Evidence]) -> C
         return replace(before, reason=before.reason or "the check left it out")
     kinds = {e.kind for e in evidence if e.id in before.evidence}
     if after.status == "verified" and not kinds & set(_PROVING):
-        return replace(before, reason="no frame, screen text or speech is cited")
+        return replace(before, reason="no frame, screen text, speech or measurement is cited")
     return replace(before, status=after.status, reason=after.reason)
 
 

@@ -84,12 +84,16 @@ class GridReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing seen at a time, with the picture and the place in it that show it."""
+    """One thing seen at a time, with the picture and the place in it that show it.
+
+    `measured` tells a colour or a count from words that stand in the picture.
+    """
 
     text: str
     span: Span
     picture: Picture | None = None
     box: tuple[float, float, float, float] | None = None
+    measured: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,10 @@ from typing import Any, Literal
 
 from admir.types.video import Box, Span
 
-EvidenceKind = Literal["frame", "screen_text", "speech", "caption", "expert"]
+EvidenceKind = Literal["frame", "screen_text", "speech", "measurement", "caption", "expert"]
+"""What it is: `frame` is something read or seen in a picture that was decoded again, and a
+`measurement` is what was counted or measured in pictures: shots, colours, faces."""
+
 ClaimStatus = Literal["verified", "expert", "unverified", "contradicted"]
 Basis = Literal["evidence", "expert", "absence", "none"]
 InspectMode = Literal["literal", "semantic"]

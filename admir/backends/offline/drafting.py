@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from admir.backends.offline.counting import quantity_drafts, screen_time_drafts, times_drafts
 from admir.backends.offline.extract import EXTRACTORS, Value, dates, urls
 from admir.backends.offline.lexicon import word_list
 from admir.backends.offline.material import Draft, Material, in_channel, joined, material
+from admir.backends.offline.measured import colour_drafts, measure_drafts, people_drafts
 from admir.backends.offline.naming import name_drafts, slogan_drafts, small_print_drafts
 from admir.backends.offline.ordering import order_drafts, time_drafts
 from admir.backends.offline.question import Query, understand
@@ -24,18 +26,21 @@ LEAST_OVERLAP = 0.5
 """A fact must share this much of the question's content with the line that answers it."""
 
 _SINGLE_SCORE = 0.7
+_NEAR_SHARE = 0.12
 _NEARLY_BEST = 0.75
+_WITHOUT_LINES = ("reading", "measure", "colour", "people")
+"""Kinds that are not answered by a line."""
 
 
 def drafts(query: Query, evidence: Sequence[Evidence], duration_s: float) -> list[Draft]:
     """All drafts for a question, best first; none when nothing supports an answer."""
     given = material(query, evidence, duration_s)
-    if query.kind.value != "reading" and missing_names(query, given.everything):
+    if query.kind.value not in _WITHOUT_LINES and missing_names(query, given.everything):
         return []
     if query.yes_no and query.kind.value in EXTRACTORS and not _topic_is_there(given):
         return []
     found = _DRAFTERS.get(query.kind.value, _typed)(given)
-    if query.aspect != "content":
+    if query.aspect != "content" and query.kind.value not in _WITHOUT_LINES:
         found = time_drafts(given, found)
     return sorted(found, key=lambda draft: -draft.score)
 
@@ -122,18 +127,52 @@ def _quotes(given: Material) -> list[Draft]:
     lines = [e for e in given.lines if not speakers or e.speaker in speakers]
     if query.channel == "speech":
         lines = [e for e in lines if e.kind == "speech"] or lines
+    if query.only:
+        return _single(query, lines)
     fitting = [e for e in lines if given.fits(e) >= LEAST_OVERLAP]
     named = {term for speaker in speakers for term in words(speaker)}
     if fitting and not query.terms - named and not query.quoted:
         return _lists(query, [e for e in fitting if in_channel(query, e)] or fitting)
+    return [_line_draft(given, e) for e in fitting]
+
+
+def _line_draft(given: Material, line: Evidence) -> Draft:
+    """The line; where it only repeats the question, what stands beside it."""
+    query, score = given.query, given.fits(line) + _preference(given, line)
+    if query.aspect == "content" and not query.yes_no and _only_repeats(query, line):
+        beside = [e for e in given.lines if _beside(e, line) and not _only_repeats(query, e)]
+        if not beside:
+            return Draft(text=line.quote, key=squash(line.quote), evidence=(line,), score=0.0)
+        best = joined(query, beside)
+        return Draft(text=best.text, key=best.key, evidence=best.evidence, score=score)
+    return Draft(text=_quoted(query, line), key=squash(line.quote), evidence=(line,), score=score)
+
+
+def _only_repeats(query: Query, line: Evidence) -> bool:
+    """Whether every word of the line stands in the question already."""
+    asked = set(words(query.text))
+    return all(word in asked for word in words(line.quote))
+
+
+def _beside(line: Evidence, other: Evidence) -> bool:
+    """Whether two lines are shown together, close to one another."""
+    if channel_of(line) != "screen" or not line.box or not other.box:
+        return False
+    if line.span.overlap_s(other.span) < 0.5 * min(line.span.duration_s, other.span.duration_s):
+        return False
+    gap_x = max(line.box[0], other.box[0]) - min(line.box[2], other.box[2])
+    gap_y = max(line.box[1], other.box[1]) - min(line.box[3], other.box[3])
+    return max(gap_x, gap_y) <= _NEAR_SHARE
+
+
+def _single(query: Query, lines: Sequence[Evidence]) -> list[Draft]:
+    """The very first or last line, of the channel asked for; the next ones after it."""
+    late = query.only == "end"
+    fitting = [e for e in lines if in_channel(query, e)]
+    ordered = sorted(fitting, key=lambda e: e.span.start_s, reverse=late)
     return [
-        Draft(
-            text=_quoted(query, e),
-            key=squash(e.quote),
-            evidence=(e,),
-            score=given.fits(e) + _preference(given, e),
-        )
-        for e in fitting
+        Draft(text=e.quote, key=squash(e.quote), evidence=(e,), score=1.0 / (1 + rank))
+        for rank, e in enumerate(ordered)
     ]
 
 
@@ -165,14 +204,27 @@ def _readings(given: Material) -> list[Draft]:
 
 def _order(given: Material) -> list[Draft]:
     """Drafts about order; a phrase of the question is found by asking for it."""
+    return order_drafts(given, lambda phrase: next(iter(_lines_of(given, phrase)), None))
 
-    def find(phrase: str) -> Evidence | None:
-        found = drafts(understand(phrase), given.everything, given.duration_s)
-        good = [d for d in found if d.score >= _NEARLY_BEST * found[0].score]
-        lines = [line for draft in good for line in draft.evidence]
-        return min(lines, key=lambda e: e.span.start_s, default=None)
 
-    return order_drafts(given, find)
+def _times(given: Material) -> list[Draft]:
+    return times_drafts(given, lambda phrase: _lines_of(given, phrase))
+
+
+def _screen_time(given: Material) -> list[Draft]:
+    return screen_time_drafts(given, lambda phrase: _lines_of(given, phrase))
+
+
+def _lines_of(given: Material, phrase: str) -> list[Evidence]:
+    return lines_of(phrase, given.everything, given.duration_s)
+
+
+def lines_of(phrase: str, evidence: Sequence[Evidence], duration_s: float) -> list[Evidence]:
+    """The lines that a phrase of a question means, in order of time."""
+    found = drafts(understand(phrase), evidence, duration_s)
+    good = [d for d in found if d.score >= _NEARLY_BEST * found[0].score]
+    lines = [line for draft in good for line in draft.evidence]
+    return sorted(lines, key=lambda e: e.span.start_s)
 
 
 _DRAFTERS: dict[str, Callable[[Material], list[Draft]]] = {
@@ -181,5 +233,11 @@ _DRAFTERS: dict[str, Callable[[Material], list[Draft]]] = {
     "slogan": slogan_drafts,
     "small_print": small_print_drafts,
     "order": _order,
+    "times_shown": _times,
+    "screen_time": _screen_time,
+    "quantity": quantity_drafts,
+    "measure": measure_drafts,
+    "colour": colour_drafts,
+    "people": people_drafts,
     "reading": _readings,
 }

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from rapidfuzz.fuzz import partial_ratio
+
 from admir.backends.offline.material import Draft, Material, in_channel, joined
 from admir.backends.offline.question import Query
 from admir.backends.offline.relevance import SCREEN_KINDS, channel_of
+from admir.backends.offline.saying import say
 from admir.text import squash, words
 from admir.types import Evidence
 
@@ -18,19 +21,63 @@ Find = Callable[[str], Evidence | None]
 """The first line that a phrase of the question means."""
 
 _EITHER = re.compile(
-    r"(?:first|earlier|later|last)[,:]? (.+?) or (.+?)\?*$|"
-    r"(?:is|does|do) (.+?) (?:shown|appears?|come|said|mentioned) before (.+?)\?*$"
+    r"(?:first|earlier|later|last)\b[^,:?]*[,:] ?(.+?) or (.+?)\?*$|"
+    r"(?:first|earlier|later|last)[,:]? (?!at\b|on\b)(.+?) or (.+?)\?*$|"
+    r"(?:is|does|do) (.+?) (?:shown|appears?|come|said|mentioned) before (.+?)\?*$|"
+    r"(.+?)(?:和|还是)(.+?)(?:哪个|哪一个)?(?:先|最先)"
 )
-_NEXT_TO = re.compile(r"\b(before|after|follows) (.+?)\?*$")
+_START_OR_END = re.compile(
+    r"^(?:is|are|does|do|was|were) (.+?) (?:shown|appears?|appear|seen|displayed|come|comes)?.*"
+    r"\b(?:beginning|start)\b.*\bor\b.*\bend\b"
+)
+_BEFORE = re.compile(r"\b(before|precedes?|preceding|prior to)\b|之前|前面|前一")
+_NEXT_TO = re.compile(
+    r"\b(?:before|after|follows?|following|precedes?) (.+?)\?*$|(.+?)(?:之|的)?[前后]"
+)
+_EDGE_SHARE = 0.34
+_SAME_LINE = 85
 
 
 def order_drafts(given: Material, find: Find) -> list[Draft]:
     """Which of two came first, what stood next to a thing, or the lines in their order."""
-    if either := _EITHER.search(given.query.text):
+    text = given.query.text
+    if place := _START_OR_END.search(text):
+        return _place(given, find(place.group(1)))
+    if either := _EITHER.search(text):
         return _earlier_of_two(given, find, [part for part in either.groups() if part])
-    if beside := _NEXT_TO.search(given.query.text):
-        return _neighbour(given, find(beside.group(2)), before=beside.group(1) == "before")
+    if anchor := _anchor(given, find):
+        return _neighbour(given, anchor, before=bool(_BEFORE.search(text)))
+    if given.query.quoted:
+        return []
     return [_sequence(given)] if given.lines else []
+
+
+def _anchor(given: Material, find: Find) -> Evidence | None:
+    """The line beside which the answer stands: the quoted one, else the one described."""
+    for phrase in given.query.quoted:
+        shown = [e for e in given.lines if _is_line(e, phrase)]
+        return min(shown, key=lambda e: e.span.start_s, default=None)
+    beside = _NEXT_TO.search(given.query.text)
+    return find(next(part for part in beside.groups() if part)) if beside else None
+
+
+def _is_line(line: Evidence, phrase: str) -> bool:
+    """Whether a line holds a phrase, or is a piece of it (a caption read in parts)."""
+    quote, wanted = squash(line.quote), squash(phrase)
+    if min(len(quote), len(wanted)) < 0.5 * len(wanted):
+        return False
+    return partial_ratio(quote, wanted) >= _SAME_LINE
+
+
+def _place(given: Material, line: Evidence | None) -> list[Draft]:
+    """At the start or at the end of the ad."""
+    if line is None:
+        return []
+    share = line.span.start_s / max(given.duration_s, 1e-6)
+    edge = "at_the_start" if share < _EDGE_SHARE else "at_the_end"
+    phrase = edge if not _EDGE_SHARE <= share <= 1 - _EDGE_SHARE else "in_the_middle"
+    text = say(given.query.language, phrase, at=f"{line.span.start_s:.1f}")
+    return [Draft(text=text, key=squash(text), evidence=(line,), score=1.0)]
 
 
 def _earlier_of_two(given: Material, find: Find, parts: Sequence[str]) -> list[Draft]:
@@ -39,17 +86,25 @@ def _earlier_of_two(given: Material, find: Find, parts: Sequence[str]) -> list[D
     if len(known) < 2:
         return []
     known.sort(key=lambda pair: pair[1].span.start_s)
-    late = bool(re.search(r"\b(later|last)\b", given.query.text))
+    late = bool(re.search(r"\b(later|last)\b|后", given.query.text))
     (name, line), (_, other) = (known[-1], known[0]) if late else (known[0], known[-1])
-    word = "later" if late else "first"
-    text = f'{name.strip(" ,")} {word}, at {line.span.start_s:.1f} s ("{line.quote}")'
+    text = say(
+        given.query.language,
+        "later" if late else "earlier",
+        name=name.strip(" ,'\""),
+        at=f"{line.span.start_s:.1f}",
+        quote=line.quote,
+    )
     return [Draft(text=text, key=squash(text), evidence=(line, other), score=1.0)]
 
 
-def _neighbour(given: Material, line: Evidence | None, *, before: bool) -> list[Draft]:
-    if line is None:
-        return []
-    same = [e for e in given.lines if channel_of(e) == channel_of(line) and e.id != line.id]
+def _neighbour(given: Material, line: Evidence, *, before: bool) -> list[Draft]:
+    """The lines right before or after, of the same channel; what comes together is told alike."""
+    same = [
+        e
+        for e in given.lines
+        if channel_of(e) == channel_of(line) and not _repeats(e.quote, line.quote)
+    ]
     if before:
         nearby = [e for e in same if e.span.end_s <= line.span.start_s + _NEXT_S]
         edge_s = max((e.span.end_s for e in nearby), default=0.0)
@@ -62,6 +117,12 @@ def _neighbour(given: Material, line: Evidence | None, *, before: bool) -> list[
         Draft(text=e.quote, key=squash(e.quote), evidence=(e,), score=1.0 / (1 + rank))
         for rank, e in enumerate(nearby)
     ]
+
+
+def _repeats(quote: str, other: str) -> bool:
+    """Whether the two are sightings of one line, whole or in part."""
+    a, b = sorted((squash(quote), squash(other)), key=len)
+    return a in b or partial_ratio(a, b) >= _SAME_LINE
 
 
 def _sequence(given: Material) -> Draft:
@@ -89,10 +150,8 @@ def time_drafts(given: Material, found: Sequence[Draft]) -> list[Draft]:
 
 
 def _time_draft(query: Query, line: Evidence, score: float) -> Draft:
-    start, end = line.span.start_s, line.span.end_s
+    start, end = f"{line.span.start_s:.1f}", f"{line.span.end_s:.1f}"
     quote = line.quote if len(words(line.quote)) <= 12 else " ".join(line.quote.split()[:12])
-    at = end if query.aspect == "end_time" else start
-    rest = f"from {start:.1f} s" if query.aspect == "end_time" else f"until {end:.1f} s"
-    return Draft(
-        text=f'At {at:.1f} s ("{quote}", {rest})', key=f"{at:.1f}", evidence=(line,), score=score
-    )
+    late = query.aspect == "end_time"
+    text = say(query.language, "to_time" if late else "from_time", at=start, end=end, quote=quote)
+    return Draft(text=text, key=end if late else start, evidence=(line,), score=score)

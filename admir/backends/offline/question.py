@@ -4,69 +4,38 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
+from admir.backends.offline import asking
 from admir.backends.offline.lexicon import Kind, kinds, word_list
+from admir.backends.offline.saying import Language, language_of
 from admir.text import fold, is_cjk, tokenize, words
 from admir.types import Span
 
 Channel = Literal["screen", "speech"]
 Aspect = Literal["content", "time", "end_time"]
+Edge = Literal["start", "end"]
 
-_SCREEN = re.compile(
-    r"on[ -]?screen|\b(shown|show|shows|displayed|written|writing|caption|captions|reads?|"
-    r"printed|visible|appears?)\b|画面|字幕|屏幕|显示"
-)
-_STRICT_SCREEN = re.compile(
-    r"on[ -]?screen|\b(written|caption|captions|printed|displayed)\b|画面|字幕|屏幕"
-)
-_SPEECH = re.compile(
-    r"\b(spoken|speaks?|speaking|speech|voice[ -]?over|narrator|announcer|hear|heard|aloud)\b|"
-    r"口播|旁白"
-)
-_SAYING = re.compile(r"\b(said|says?|saying|tells?)\b|说")
-_YES_NO = re.compile(r"^(is|are|was|were|does|do|did|has|have|can|will)\b|吗[？?]?$")
-_VERTICAL = re.compile(r"\bvertical(ly)?\b|\bsideways\b|\brotated\b|竖")
-_WHEN = re.compile(
-    r"^(at )?(when|what (time|second|moment|point)|which (second|moment))\b|\bat what (time|second|"
-    r"point|moment)\b|\bhow (late|early|many seconds in)\b|什么时候|第几秒|何时"
-)
-_WHEN_ENDS = re.compile(r"\b(disappear|vanish|go away|last (shown|seen|appear)|stop)|消失")
-_END = re.compile(
-    r"\b(at|near|towards?|by|in) the (very )?end\b|\bend (card|screen|frame)\b|"
-    r"\b(closing|final|last) (scene|shot|frame|seconds|card|screen|moments|text|line|caption)\b|"
-    r"结尾|最后"
-)
-_START = re.compile(
-    r"\b(at|in|near) the (very )?(beginning|start|opening)\b|"
-    r"\b(opening|first) (scene|shot|frame|seconds|card|screen|moments|text|line|caption)\b|"
-    r"\b(text|line|caption) (appears?|is shown|comes) first\b|开头|开始"
-)
-_AT = re.compile(r"\b(?:at|around|about) (\d+(?:\.\d+)?) ?(?:s|sec|seconds?)\b|第 ?(\d+) ?秒")
-_FROM_TO = re.compile(
-    r"\b(?:between|from) (\d+(?:\.\d+)?)(?: ?s(?:ec(?:onds?)?)?)? ?(?:and|to|-|–) ?"
-    r"(\d+(?:\.\d+)?) ?(?:s|sec|seconds?)\b"
-)
-_QUOTED = re.compile(r"[\"“”「『]([^\"“”」』]{2,})[\"“”」』]|(?<!\w)'([^']{3,})'(?!\w)")
-_WRITTEN = re.compile(r"\b(text|captions?|subtitles?|sign|label|headline|on[ -]?screen|card)\b")
-_END_DATE = re.compile(
-    r"\b(offer|sale|deal|discount|promotion|campaign|price)s?\b.*\b(ends?|expires?|over|valid|runs?)\b"
-)
-_COUNTS = {"two": 2, "both": 2, "three": 3, "four": 4, "five": 5, "两": 2, "三": 3}
-_COUNT = re.compile(
-    r"\b(two|both|three|four|five|\d) (?:\w+ )?(brands?|companies|names|logos|lines)\b|(两|三)个"
-)
-_PLURAL = re.compile(r"\b(brands|companies|logos|names|prices|offers|lines|texts)\b")
 _NAME = re.compile(r"(?<![.?!] )(?<!^)\b([A-Z][\w&'-]+)\b")
 _EDGE_SHARE, _EDGE_S = 0.25, 4.0
+_NOT_WHEN = {
+    *("speech", "text", "order", "end_date", "shots", "length", "screen_time", "times_shown"),
+    *("colour", "quantity", "theme"),
+}
+"""Kinds that read the verb or the noun of a question for a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What a question asks for. `terms` are its content stems, `named` its proper names."""
+    """What a question asks for. `terms` are its content stems, `named` its proper names.
+
+    `only` is set where a single line is meant, the first or the last; `edge_s` where the question
+    says how near the start or the end; `wordless` where it asks what a picture shows.
+    """
 
     text: str
+    language: Language
     kind: Kind
     aspect: Aspect
     terms: frozenset[str]
@@ -75,17 +44,20 @@ class Query:
     channel: Channel | None
     strict_channel: bool
     count: int | None
-    edge: Literal["start", "end"] | None
+    edge: Edge | None
+    edge_s: float | None
+    only: Edge | None
     range: Span | None
     asks_old: bool
     yes_no: bool
     vertical: bool
+    wordless: bool
 
     def window(self, duration_s: float) -> Span | None:
         """The stretch of the video that the question is about, if it says so."""
         if self.range is not None:
             return self.range
-        reach = min(duration_s, max(_EDGE_S, _EDGE_SHARE * duration_s))
+        reach = min(duration_s, self.edge_s or max(_EDGE_S, _EDGE_SHARE * duration_s))
         if self.edge == "start":
             return Span(start_s=0.0, end_s=reach)
         if self.edge == "end":
@@ -98,36 +70,40 @@ def understand(question: str) -> Query:
     """The question as a `Query`. Every question has one: the last kind takes all."""
     text = fold(question).strip()
     aspect: Aspect = "content"
-    if _WHEN.search(text):
-        aspect = "end_time" if _WHEN_ENDS.search(text) else "time"
+    if asking.WHEN.search(text):
+        aspect = "end_time" if asking.WHEN_ENDS.search(text) else "time"
     kind = _kind(text, aspect)
-    if kind.name == "end_date":
+    if kind.name in ("end_date", "first_cut"):
         aspect = "content"
     channel = _channel(text, kind)
     return Query(
         text=text,
+        language=language_of(question),
         kind=kind,
         aspect=aspect,
         terms=_content_terms(text),
         named=frozenset(fold(name) for name in _NAME.findall(question.strip())),
-        quoted=tuple(a or b for a, b in _QUOTED.findall(question)),
+        quoted=tuple(a or b for a, b in asking.QUOTED.findall(question)),
         channel=channel,
-        strict_channel=bool(_STRICT_SCREEN.search(text)) or channel == "speech",
-        count=_count(text),
-        edge="end" if _END.search(text) else "start" if _START.search(text) else None,
-        range=_range(text),
+        strict_channel=bool(asking.STRICT_SCREEN.search(text)) or channel == "speech",
+        count=asking.asked_count(text),
+        edge=_edge(text),
+        edge_s=asking.edge_seconds(text),
+        only=_only(text),
+        range=asking.asked_range(text),
         asks_old=bool(set(words(text)) & word_list("ask_old_price")),
-        yes_no=bool(_YES_NO.search(text)),
-        vertical=bool(_VERTICAL.search(text)),
+        yes_no=bool(asking.YES_NO.search(text)),
+        vertical=bool(asking.VERTICAL.search(text)),
+        wordless=bool(asking.WORDLESS.search(text)),
     )
 
 
 def _kind(text: str, aspect: Aspect) -> Kind:
     """The first kind with a cue; a question for a time skips kinds that read its verb."""
-    passed = {"speech", "text", "order", "end_date"} if aspect != "content" else set()
-    if _WRITTEN.search(text):
+    passed = set(_NOT_WHEN) if aspect != "content" else set()
+    if asking.WRITTEN.search(text):
         passed.add("speech")
-    if aspect != "content" and _END_DATE.search(text):
+    if aspect != "content" and asking.END_DATE.search(text):
         passed.remove("end_date")
     return next(
         kind
@@ -137,31 +113,40 @@ def _kind(text: str, aspect: Aspect) -> Kind:
 
 
 def _content_terms(text: str) -> frozenset[str]:
+    """Stems that tell what to look for: no frame words, and not the noun behind `which`."""
+    plain = asking.SOURCE.sub(" ", text)
+    return _terms_of(asking.TYPE_NOUN.sub("which ", plain)) or _terms_of(plain)
+
+
+def _terms_of(text: str) -> frozenset[str]:
     stop = word_list("stop")
-    kept = [w for w in words(_VERTICAL.sub(" ", text)) if w not in stop or is_cjk(w)]
+    plain = _han_frame().sub(" ", asking.VERTICAL.sub(" ", text))
+    kept = [word for word in words(plain) if word not in stop and len(word) > is_cjk(word)]
     return frozenset(term for word in kept for term in tokenize(word) if term not in stop)
+
+
+@cache
+def _han_frame() -> re.Pattern[str]:
+    """Chinese has no spaces: what frames a question is cut out before it is told in bigrams."""
+    return re.compile("|".join(sorted(word_list("frame_zh"), key=len, reverse=True)))
 
 
 def _channel(text: str, kind: Kind) -> Channel | None:
     """Screen or speech, where the words say so. A text `says` too; only a person speaks."""
-    if _STRICT_SCREEN.search(text):
+    if asking.STRICT_SCREEN.search(text):
         return "screen"
-    if _SPEECH.search(text) or (kind.name == "speech" and _SAYING.search(text)):
+    if asking.SPEECH.search(text) or (kind.name == "speech" and asking.SAYING.search(text)):
         return "speech"
-    return "screen" if _SCREEN.search(text) else None
+    return "screen" if asking.SCREEN.search(text) else None
 
 
-def _count(text: str) -> int | None:
-    if found := _COUNT.search(text):
-        word = found.group(1) or found.group(3)
-        return int(word) if word.isdigit() else _COUNTS[word]
-    return 3 if _PLURAL.search(text) else None
+def _edge(text: str) -> Edge | None:
+    if asking.END.search(text):
+        return "end"
+    return "start" if asking.START.search(text) else None
 
 
-def _range(text: str) -> Span | None:
-    if found := _FROM_TO.search(text):
-        return Span(start_s=float(found.group(1)), end_s=float(found.group(2)))
-    if found := _AT.search(text):
-        at_s = float(found.group(1) or found.group(2))
-        return Span(start_s=max(0.0, at_s - 0.5), end_s=at_s + 0.5)
-    return None
+def _only(text: str) -> Edge | None:
+    if asking.LAST_ONE.search(text):
+        return "end"
+    return "start" if asking.FIRST_ONE.search(text) else None

@@ -16,13 +16,12 @@ from admir.backends.offline.drafting import drafts
 from admir.backends.offline.material import Draft
 from admir.backends.offline.question import Query, understand
 from admir.backends.offline.relevance import SCREEN_KINDS, missing_names
+from admir.backends.offline.saying import say
+from admir.backends.offline.sighting import inspect_action, looks
 from admir.perception.ocr import TextReader
 from admir.text import squash
 from admir.types import Action, Evidence, Span
 
-NOT_SHOWN = "Not shown in the video."
-NOT_SEARCHED = "Unknown: the memory of this video could not be searched."
-NOT_HEARD = "Unknown: the speech of this video was not transcribed."
 _INSPECT_S = 1.0
 _SURE = 0.6
 
@@ -68,20 +67,27 @@ def _next_look(query: Query, situation: Situation, draft: Draft | None) -> Decis
     done = [action.tool for step in situation.steps for action in step.actions]
     if situation.steps_left <= 1 and done:
         return None
-    plan = list(dict.fromkeys((query.kind.first, "search", "browse")))
-    for look in plan:
+    for look in looks(query):
         tool = _LOOKS[look]
         if tool not in done and (not done or draft is None or draft.score < _SURE):
-            return Decision(
-                thought=_thought(look, query, done), actions=(_action(look, query, situation),)
-            )
+            action = _action(look, query, situation)
+            if action is not None:
+                return Decision(thought=_thought(look, query, done), actions=(action,))
     return _look_closer(situation, draft, done)
 
 
-_LOOKS = {"search": "clip_search", "browse": "global_browse", "expert": "communication_expert"}
+_LOOKS = {
+    "search": "clip_search",
+    "browse": "global_browse",
+    "expert": "communication_expert",
+    "inspect": "frame_inspect",
+}
 
 
-def _action(look: str, query: Query, situation: Situation) -> Action:
+def _action(look: str, query: Query, situation: Situation) -> Action | None:
+    """The action of a look; None where there is nothing to look at."""
+    if look == "inspect":
+        return inspect_action(query, situation)
     if look == "search":
         terms = " ".join(
             dict.fromkeys([*sorted(query.terms), *query.quoted, *_seek_words(query, situation)])
@@ -107,6 +113,7 @@ def _thought(look: str, query: Query, done: Sequence[str]) -> str:
         "search": "I search the clips for lines that could hold it.",
         "browse": "I go through the whole ad in time order.",
         "expert": "I ask the communication expert for a reading of the whole ad.",
+        "inspect": "I look at the frames of the moment that is asked about.",
     }
     return f"{why} {places[look]}"
 
@@ -139,15 +146,30 @@ def _finish(draft: Draft) -> Decision:
 
 
 def _give_up(query: Query, situation: Situation) -> Decision:
-    """Nothing supports an answer: say so."""
+    """Nothing supports an answer: say so, and what would be needed."""
     missing = missing_names(query, situation.evidence)
     why = f"no line has {', '.join(missing)}" if missing else "no line fits"
     thought = f"I looked through the ad and {why}."
-    failed = any(o.failed for step in situation.steps for o in step.observations)
-    deaf = query.channel == "speech" and any("speech" in limit for limit in situation.limits)
-    answer = NOT_SEARCHED if failed else NOT_HEARD if deaf else NOT_SHOWN
+    answer = say(query.language, _unknown(query, situation))
     arguments = {"answer": answer, "evidence_ids": [], "absent": True}
     return Decision(thought=thought, actions=(Action(tool="finish", arguments=arguments),))
+
+
+def _unknown(query: Query, situation: Situation) -> str:
+    """Which of the phrases says why there is no answer."""
+    looked = [o for step in situation.steps for o in step.observations]
+    if query.kind.value in ("colour", "people") and not any(
+        e.kind == "measurement" for e in situation.evidence
+    ):
+        return "no_picture"
+    if query.kind.value == "people":
+        return "no_face"
+    if any(o.failed for o in looked):
+        return "not_searched"
+    if query.channel == "speech" and any("speech" in limit for limit in situation.limits):
+        return "not_heard"
+    sees = query.wordless and query.kind.value == "quote" and query.channel is None
+    return "not_seen" if sees else "not_shown"
 
 
 def _cut(text: str, most_words: int) -> str:

@@ -1,0 +1,77 @@
+"""Measured facts as evidence tells them, written by the offline eyes and read by the drafts.
+
+A measurement is a short text (`3 shots`, `colours: red, black`): one pattern each says how.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_COLOURS = re.compile(r"colours: ([a-z, ]+)")
+_INK = re.compile(r"^\"(.*)\" in ([a-z ]+) on ([a-z ]+)$")
+_FACES = re.compile(r"^(\d+) faces?\b")
+_SHOTS = re.compile(r"^(\d+) shots?(?:, the first cut at (\d+(?:\.\d+)?) s)?$")
+_LENGTH = re.compile(r"^(\d+(?:\.\d+)?) s long$")
+_PERSON = re.compile(r"^(.+): seen for (\d+(?:\.\d+)?) s$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ink:
+    """The colours of a line of text and of what is behind it."""
+
+    text: str
+    ink: str
+    ground: str
+
+
+def colours_fact(colours: Sequence[str], words: str) -> str:
+    """`colours: red, black; a dark, warm picture`."""
+    return f"colours: {', '.join(colours)}; {words}"
+
+
+def ink_fact(text: str, ink: str, ground: str) -> str:
+    """`"SALE" in white on red`."""
+    return f'"{text}" in {ink} on {ground}'
+
+
+def faces_fact(count: int) -> str:
+    """`2 faces`."""
+    return "1 face" if count == 1 else f"{count} faces"
+
+
+def colours_in(quote: str) -> tuple[str, ...]:
+    """The colours of a picture, most of it first; none where it tells something else."""
+    found = _COLOURS.match(quote)
+    return tuple(found[1].split(", ")) if found else ()
+
+
+def ink_in(quote: str) -> Ink | None:
+    """The colours of a line."""
+    found = _INK.match(quote)
+    return Ink(text=found[1], ink=found[2], ground=found[3]) if found else None
+
+
+def faces_in(quote: str) -> int | None:
+    """The number of faces found in a picture."""
+    found = _FACES.match(quote)
+    return int(found[1]) if found else None
+
+
+def shots_in(quote: str) -> tuple[int, float | None] | None:
+    """The number of shots and when the first cut is."""
+    found = _SHOTS.match(quote)
+    return (int(found[1]), float(found[2]) if found[2] else None) if found else None
+
+
+def length_in(quote: str) -> float | None:
+    """The length of the video, seconds."""
+    found = _LENGTH.match(quote)
+    return float(found[1]) if found else None
+
+
+def person_in(quote: str) -> tuple[str, float] | None:
+    """Who is seen, and for how many seconds."""
+    found = _PERSON.match(quote)
+    return (found[1], float(found[2])) if found else None

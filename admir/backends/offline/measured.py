@@ -1,0 +1,146 @@
+"""Drafts from measurements: shots, length, colours, people. Their rule stands in the evidence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rapidfuzz.fuzz import partial_ratio
+
+from admir.backends.offline.facts import (
+    colours_in,
+    faces_in,
+    ink_in,
+    length_in,
+    person_in,
+    shots_in,
+)
+from admir.backends.offline.lexicon import word_list
+from admir.backends.offline.material import Draft, Material
+from admir.backends.offline.relevance import asked_speakers
+from admir.backends.offline.saying import colour_name, count_word, say
+from admir.text import squash, words
+from admir.types import Evidence
+
+_ASKS_INK = re.compile(
+    r"\b(letters?|text|captions?|subtitles?|words?|name|logo|font|slogan|title|writing|price)\b|"
+    r"字|标语|字幕|文字|标题"
+)
+_ASKS_GROUND = re.compile(r"\bback ?ground\b|\bbehind\b|背景|底色")
+_ALL = re.compile(r"\bdominant colou?rs\b|\bcolou?rs\b|\bpalette\b|哪些颜色|色调|色彩")
+_COUNTS = re.compile(r"\bhow many\b|\bnumber of\b|多少|几")
+_SAME_LINE = 80
+
+
+def asks_ink(text: str) -> bool:
+    """Whether a question for a colour means that of text, and not that of what is behind it."""
+    return bool(_ASKS_INK.search(text)) and not _ASKS_GROUND.search(text)
+
+
+def measure_drafts(given: Material) -> list[Draft]:
+    """How many shots, how long, when the first cut is."""
+    language, kind = given.query.language, given.query.kind.name
+    for fact in _measurements(given):
+        if kind == "length" and (seconds := length_in(fact.quote)) is not None:
+            return [_draft(say(language, "length", seconds=f"{seconds:.1f}"), fact)]
+        shots = shots_in(fact.quote)
+        if shots and kind == "shots":
+            count, _ = shots
+            phrase = "one_shot" if count == 1 else "shots"
+            return [_draft(say(language, phrase, count=count), fact)]
+        if shots and kind == "first_cut" and shots[1] is not None:
+            return [_draft(say(language, "cut", at=f"{shots[1]:.1f}"), fact)]
+    return []
+
+
+def colour_drafts(given: Material) -> list[Draft]:
+    """The colour that a line names, of its letters, or of the picture."""
+    query = given.query
+    if asked_speakers(query, given.everything):
+        return _said_colours(given)
+    if asks_ink(query.text):
+        return _inks(given)
+    looks = [e for e in _measurements(given) if colours_in(e.quote)]
+    most = 3 if _ALL.search(query.text) else 1
+    return [_picture_draft(given, e, most) for e in looks]
+
+
+def _picture_draft(given: Material, look: Evidence, most: int) -> Draft:
+    named = [colour_name(given.query.language, c) for c in colours_in(look.quote)[:most]]
+    return _draft(say(given.query.language, "colours", colours=", ".join(named)), look)
+
+
+def _inks(given: Material) -> list[Draft]:
+    language = given.query.language
+    found = []
+    for fact in _measurements(given):
+        if (ink := ink_in(fact.quote)) and _is_asked(given, ink.text):
+            colours = colour_name(language, ink.ink), colour_name(language, ink.ground)
+            text = say(language, "ink", ink=colours[0], ground=colours[1])
+            found.append(_draft(text, fact, fact.score - fact.span.start_s * 1e-6))
+    return found
+
+
+def _is_asked(given: Material, text: str) -> bool:
+    """Whether it is the line that the question quotes or describes; any where it does neither."""
+    asked = [squash(phrase) for phrase in given.query.quoted]
+    if not asked:
+        return True
+    return any(partial_ratio(phrase, squash(text)) >= _SAME_LINE for phrase in asked)
+
+
+def _said_colours(given: Material) -> list[Draft]:
+    """Lines of the speaker that name a colour."""
+    speakers = asked_speakers(given.query, given.everything)
+    lines = [
+        e
+        for e in given.lines
+        if e.speaker in speakers and word_list("colour_words") & set(words(e.quote))
+    ]
+    return [_draft(line.quote, line, given.fits(line)) for line in lines]
+
+
+def people_drafts(given: Material) -> list[Draft]:
+    """How many faces at a time, how many people in all, and when one is first seen."""
+    query, language = given.query, given.query.language
+    faces = [(e, n) for e in _measurements(given) if (n := faces_in(e.quote))]
+    if query.aspect != "content" or (query.window(given.duration_s) is None and not faces):
+        return _persons(given)
+    if not faces:
+        return []
+    fact, count = max(faces, key=lambda pair: pair[1])
+    at = f"{fact.span.start_s:.1f}"
+    if query.yes_no:
+        return [_draft(say(language, "face_yes", count=count, at=at), fact)]
+    phrase = "one_face" if count == 1 else "faces"
+    return [_draft(say(language, phrase, count=count, at=at), fact)]
+
+
+def _persons(given: Material) -> list[Draft]:
+    """The people of the whole ad, told apart by their faces and clothes."""
+    language = given.query.language
+    seen = [e for e in given.everything if e.kind == "measurement" and person_in(e.quote)]
+    if not seen:
+        return []
+    first = min(seen, key=lambda e: e.span.start_s)
+    if given.query.aspect != "content":
+        start, end = f"{first.span.start_s:.1f}", f"{first.span.end_s:.1f}"
+        name = person_in(first.quote) or ("", 0.0)
+        return [_draft(say(language, "from_time", at=start, end=end, quote=name[0]), first)]
+    text = say(language, "people", count=count_word(language, len(seen)))
+    return [Draft(text=text, key=squash(text), evidence=tuple(seen[:8]), score=1.0)]
+
+
+def _measurements(given: Material) -> Sequence[Evidence]:
+    """Those of the question's window, and of the whole video."""
+    window = given.query.window(given.duration_s)
+    return [
+        e
+        for e in given.everything
+        if e.kind == "measurement"
+        and (window is None or window.contains(e.span.start_s) or e.span.overlap_s(window) > 0)
+    ]
+
+
+def _draft(text: str, fact: Evidence, score: float = 1.0) -> Draft:
+    return Draft(text=text, key=squash(text), evidence=(fact,), score=score)

@@ -1,0 +1,80 @@
+"""Where the offline mind looks: the plan of looks, and which frames a question is about."""
+
+from __future__ import annotations
+
+import re
+
+from admir.backends.base import Situation
+from admir.backends.offline.drafting import lines_of
+from admir.backends.offline.measured import asks_ink
+from admir.backends.offline.question import Query
+from admir.backends.offline.relevance import SCREEN_KINDS
+from admir.types import Action, Evidence, Span
+
+_CARD_S = 1.0
+_MOST_INK_S = 0.5
+_CARD = re.compile(r"\b(cards?|logo|frame|screen|image|picture)\b|画面|商标")
+_COLOUR_WORDS = re.compile(
+    r"\b(what|which) (is the )?(dominant |main |background )?colou?rs?( of| are| is)?\b|colou?rs?\b|"
+    r"是?什么颜色|颜色"
+)
+
+
+def looks(query: Query) -> list[str]:
+    """The looks at an ad in the order in which they are tried."""
+    if query.kind.value == "colour":
+        return ["browse", "inspect"] if asks_ink(query.text) else ["inspect", "search", "browse"]
+    if query.kind.value == "people":
+        timed = query.range is not None or query.edge is not None
+        return ["inspect", "browse"] if timed else ["browse"]
+    if query.kind.value == "measure":
+        return ["browse"]
+    return list(dict.fromkeys((query.kind.first, "search", "browse")))
+
+
+def inspect_action(query: Query, situation: Situation) -> Action | None:
+    """Look at the frames that a question for a colour or for people is about."""
+    mode = "semantic"
+    if query.kind.value == "colour" and asks_ink(query.text):
+        line = _asked_line(query, situation)
+        if line is None:
+            return None
+        centre = line.frame_s if line.frame_s is not None else line.span.start_s
+        span, mode = _around(centre, _MOST_INK_S), "literal"
+    else:
+        span = _window(query, situation.video.duration_s)
+    span = span.clamp(situation.video.span)
+    arguments = {
+        "question": situation.question,
+        "start_s": round(span.start_s, 2),
+        "end_s": round(max(span.end_s, span.start_s + 0.1), 2),
+        "mode": mode,
+    }
+    return Action(tool="frame_inspect", arguments=arguments)
+
+
+def _asked_line(query: Query, situation: Situation) -> Evidence | None:
+    """The line whose letters are asked about; the largest where the question names none."""
+    rest = _COLOUR_WORDS.sub(" ", query.text)
+    shown = [e for e in situation.evidence if e.kind in SCREEN_KINDS and e.box]
+    fitting = [
+        e for e in lines_of(rest, situation.evidence, situation.video.duration_s) if e in shown
+    ]
+    if fitting and (query.terms or query.quoted or query.edge):
+        return fitting[0]
+    return max(shown, key=lambda e: e.span.duration_s, default=None)
+
+
+def _window(query: Query, duration_s: float) -> Span:
+    """The moment asked about; a card at the edge of the ad is its very first or last second."""
+    if query.range is not None:
+        return query.range
+    if query.edge_s is None and query.edge == "end" and _CARD.search(query.text):
+        return Span(start_s=max(0.0, duration_s - _CARD_S), end_s=duration_s)
+    if query.edge_s is None and query.edge == "start" and _CARD.search(query.text):
+        return Span(start_s=0.0, end_s=_CARD_S)
+    return query.window(duration_s) or Span(start_s=0.0, end_s=duration_s)
+
+
+def _around(centre_s: float, length_s: float) -> Span:
+    return Span(start_s=max(0.0, centre_s - length_s / 2), end_s=centre_s + length_s / 2)
