@@ -1,0 +1,1 @@
+"""Many videos and many questions."""
