@@ -6,16 +6,18 @@ The plain functions run to the end and also work inside a notebook's running eve
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from admir.backends.base import Mind
 from admir.backends.presets import open_embedder, open_mind, open_reader
 from admir.concurrency import last_of, run_sync
 from admir.errors import QuestionError, writing
 from admir.memory.builder import Builder
-from admir.memory.index import index_text_memory, open_index
+from admir.memory.index import HybridIndex, index_text_memory, open_index
 from admir.memory.store import MemoryStore
+from admir.perception.embed import Embedder
 from admir.settings import MAX_QUESTION_CHARS, Settings, load_settings
 from admir.tools.base import ToolContext
 from admir.trace import Answered, AnswerEvent, BuildEvent, Built, write_event
@@ -83,6 +85,40 @@ def build_events(
     return builder.build(path, metadata)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A memory that can be asked: its index and its mind are open. Questions leave it as it is.
+
+    `traced` is false for a memory that is not stored (`Memory.from_timeline`).
+    """
+
+    memory: Memory
+    settings: Settings
+    mind: Mind
+    embedder: Embedder
+    index: HybridIndex
+
+    @property
+    def traced(self) -> bool:
+        """Whether an ask leaves a trace on disk."""
+        return bool(self.memory.folder)
+
+
+def open_for_asking(memory: Memory, settings: Settings) -> Opened:
+    """Open what an ask needs, once for many.
+
+    Raises BackendUnavailable, EmbedderMismatch or MemoryDamaged.
+    """
+    embedder = open_embedder()
+    if memory.folder:
+        vectors = MemoryStore(settings.memories).vectors(memory)
+        index = open_index(memory, vectors, embedder, settings.beta)
+    else:
+        index = index_text_memory(memory, embedder, settings.beta)
+    mind = open_mind(settings, open_reader(settings.workers))
+    return Opened(memory=memory, settings=settings, mind=mind, embedder=embedder, index=index)
+
+
 async def ask_events(
     memory: Memory, question: str, settings: Settings
 ) -> AsyncIterator[AnswerEvent]:
@@ -90,11 +126,20 @@ async def ask_events(
 
     A memory that is not stored (`Memory.from_timeline`) leaves no trace.
     """
-    agent, trace = _agent(memory, check_question(question), settings)
-    if trace is None:
-        async for event in agent.events():
+    text = check_question(question)
+    async for event in ask_opened(open_for_asking(memory, settings), text):
+        yield event
+
+
+async def ask_opened(opened: Opened, question: str) -> AsyncIterator[AnswerEvent]:
+    """`ask_events` about a memory that is open already."""
+    text = check_question(question)
+    if not opened.traced:
+        async for event in _agent(opened, text, None).events():
             yield event
         return
+    trace = MemoryStore(opened.settings.memories).trace_path(opened.memory.video.id)
+    agent = _agent(opened, text, trace)
     with writing(trace):
         stream = trace.open("w", encoding="utf-8")
     with stream:
@@ -152,29 +197,21 @@ async def find_memory(video: str | Path, settings: Settings) -> Memory:
     return last.memory
 
 
-def _agent(memory: Memory, question: str, settings: Settings) -> tuple[Agent, Path | None]:
+def _agent(opened: Opened, question: str, trace: Path | None) -> Agent:
     from admir.agent.graph import Agent  # LangGraph takes a second: a build does without
 
-    store, embedder = MemoryStore(settings.memories), open_embedder()
-    mind = open_mind(settings, open_reader(settings.workers))
-    if memory.folder:
-        index = open_index(memory, store.vectors(memory), embedder, settings.beta)
-        trace = store.trace_path(memory.video.id)
-    else:
-        index, trace = index_text_memory(memory, embedder, settings.beta), None
     tools = ToolContext(
-        memory=memory,
-        index=index,
-        perceiver=mind.perceiver,
-        settings=settings,
+        memory=opened.memory,
+        index=opened.index,
+        perceiver=opened.mind.perceiver,
+        settings=opened.settings,
         pictures_folder=trace.with_suffix("") if trace else None,
     )
-    agent = Agent(
+    return Agent(
         question=question,
-        memory=memory,
-        mind=mind,
-        embedder=embedder,
+        memory=opened.memory,
+        mind=opened.mind,
+        embedder=opened.embedder,
         tools=tools,
-        settings=settings,
+        settings=opened.settings,
     )
-    return agent, trace
