@@ -5,13 +5,13 @@ The plain functions run to the end and also work inside a notebook's running eve
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from admir.backends.base import Mind
-from admir.backends.presets import open_embedder, open_mind, open_reader
+from admir.backends.presets import open_embedder, open_mind, open_reader, open_rereader
 from admir.concurrency import last_of, run_sync
 from admir.errors import QuestionError, writing
 from admir.memory.builder import Builder
@@ -87,21 +87,13 @@ def build_events(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """A memory that can be asked: its index and its mind are open. Questions leave it as it is.
-
-    `traced` is false for a memory that is not stored (`Memory.from_timeline`).
-    """
+    """A memory that can be asked: its index and its mind are open. Questions leave it as it is."""
 
     memory: Memory
     settings: Settings
     mind: Mind
     embedder: Embedder
     index: HybridIndex
-
-    @property
-    def traced(self) -> bool:
-        """Whether an ask leaves a trace on disk."""
-        return bool(self.memory.folder)
 
 
 def open_for_asking(memory: Memory, settings: Settings) -> Opened:
@@ -115,31 +107,32 @@ def open_for_asking(memory: Memory, settings: Settings) -> Opened:
         index = open_index(memory, vectors, embedder, settings.beta)
     else:
         index = index_text_memory(memory, embedder, settings.beta)
-    mind = open_mind(settings, open_reader(settings.workers))
+    mind = open_mind(settings, open_rereader(settings.workers))
     return Opened(memory=memory, settings=settings, mind=mind, embedder=embedder, index=index)
 
 
-async def ask_events(
-    memory: Memory, question: str, settings: Settings
-) -> AsyncIterator[AnswerEvent]:
+def ask_events(memory: Memory, question: str, settings: Settings) -> AsyncIterator[AnswerEvent]:
     """The answer as a stream of events that ends with `Answered`; each is traced on disk.
 
     A memory that is not stored (`Memory.from_timeline`) leaves no trace.
     """
-    text = check_question(question)
-    async for event in ask_opened(open_for_asking(memory, settings), text):
-        yield event
+    return _traced(lambda: _agent(memory, check_question(question), settings))
 
 
-async def ask_opened(opened: Opened, question: str) -> AsyncIterator[AnswerEvent]:
+def ask_opened(opened: Opened, question: str) -> AsyncIterator[AnswerEvent]:
     """`ask_events` about a memory that is open already."""
-    text = check_question(question)
-    if not opened.traced:
-        async for event in _agent(opened, text, None).events():
+    return _traced(lambda: _agent_of(opened, check_question(question)))
+
+
+async def _traced(
+    made: Callable[[], tuple[Agent, Path | None]],
+) -> AsyncGenerator[AnswerEvent, None]:
+    """The events of an agent, written to its trace where it has one."""
+    agent, trace = made()
+    if trace is None:
+        async for event in agent.events():
             yield event
         return
-    trace = MemoryStore(opened.settings.memories).trace_path(opened.memory.video.id)
-    agent = _agent(opened, text, trace)
     with writing(trace):
         stream = trace.open("w", encoding="utf-8")
     with stream:
@@ -197,21 +190,29 @@ async def find_memory(video: str | Path, settings: Settings) -> Memory:
     return last.memory
 
 
-def _agent(opened: Opened, question: str, trace: Path | None) -> Agent:
+def _agent(memory: Memory, question: str, settings: Settings) -> tuple[Agent, Path | None]:
+    return _agent_of(open_for_asking(memory, settings), question)
+
+
+def _agent_of(opened: Opened, question: str) -> tuple[Agent, Path | None]:
+    """The agent of one question, and where its trace goes."""
     from admir.agent.graph import Agent  # LangGraph takes a second: a build does without
 
+    memory, settings = opened.memory, opened.settings
+    trace = MemoryStore(settings.memories).trace_path(memory.video.id) if memory.folder else None
     tools = ToolContext(
-        memory=opened.memory,
+        memory=memory,
         index=opened.index,
         perceiver=opened.mind.perceiver,
-        settings=opened.settings,
+        settings=settings,
         pictures_folder=trace.with_suffix("") if trace else None,
     )
-    return Agent(
+    agent = Agent(
         question=question,
-        memory=opened.memory,
+        memory=memory,
         mind=opened.mind,
         embedder=opened.embedder,
         tools=tools,
-        settings=opened.settings,
+        settings=settings,
     )
+    return agent, trace
