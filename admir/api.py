@@ -5,17 +5,19 @@ The plain functions run to the end and also work inside a notebook's running eve
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from admir.backends.presets import open_embedder, open_mind, open_reader
+from admir.backends.base import Mind
+from admir.backends.presets import open_embedder, open_mind, open_reader, open_rereader
 from admir.concurrency import last_of, run_sync
 from admir.errors import QuestionError, writing
 from admir.memory.builder import Builder
-from admir.memory.index import index_text_memory, open_index
+from admir.memory.index import HybridIndex, index_text_memory, open_index
 from admir.memory.store import MemoryStore
+from admir.perception.embed import Embedder
 from admir.settings import MAX_QUESTION_CHARS, Settings, load_settings
 from admir.tools.base import ToolContext
 from admir.trace import Answered, AnswerEvent, BuildEvent, Built, write_event
@@ -83,14 +85,50 @@ def build_events(
     return builder.build(path, metadata)
 
 
-async def ask_events(
-    memory: Memory, question: str, settings: Settings
-) -> AsyncIterator[AnswerEvent]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A memory that can be asked: its index and its mind are open. Questions leave it as it is."""
+
+    memory: Memory
+    settings: Settings
+    mind: Mind
+    embedder: Embedder
+    index: HybridIndex
+
+
+def open_for_asking(memory: Memory, settings: Settings) -> Opened:
+    """Open what an ask needs, once for many.
+
+    Raises BackendUnavailable, EmbedderMismatch or MemoryDamaged.
+    """
+    embedder = open_embedder()
+    if memory.folder:
+        vectors = MemoryStore(settings.memories).vectors(memory)
+        index = open_index(memory, vectors, embedder, settings.beta)
+    else:
+        index = index_text_memory(memory, embedder, settings.beta)
+    mind = open_mind(settings, open_rereader(settings.workers))
+    return Opened(memory=memory, settings=settings, mind=mind, embedder=embedder, index=index)
+
+
+def ask_events(memory: Memory, question: str, settings: Settings) -> AsyncIterator[AnswerEvent]:
     """The answer as a stream of events that ends with `Answered`; each is traced on disk.
 
     A memory that is not stored (`Memory.from_timeline`) leaves no trace.
     """
-    agent, trace = _agent(memory, check_question(question), settings)
+    return _traced(lambda: _agent(memory, check_question(question), settings))
+
+
+def ask_opened(opened: Opened, question: str) -> AsyncIterator[AnswerEvent]:
+    """`ask_events` about a memory that is open already."""
+    return _traced(lambda: _agent_of(opened, check_question(question)))
+
+
+async def _traced(
+    made: Callable[[], tuple[Agent, Path | None]],
+) -> AsyncGenerator[AnswerEvent, None]:
+    """The events of an agent, written to its trace where it has one."""
+    agent, trace = made()
     if trace is None:
         async for event in agent.events():
             yield event
@@ -153,27 +191,27 @@ async def find_memory(video: str | Path, settings: Settings) -> Memory:
 
 
 def _agent(memory: Memory, question: str, settings: Settings) -> tuple[Agent, Path | None]:
+    return _agent_of(open_for_asking(memory, settings), question)
+
+
+def _agent_of(opened: Opened, question: str) -> tuple[Agent, Path | None]:
+    """The agent of one question, and where its trace goes."""
     from admir.agent.graph import Agent  # LangGraph takes a second: a build does without
 
-    store, embedder = MemoryStore(settings.memories), open_embedder()
-    mind = open_mind(settings, open_reader(settings.workers))
-    if memory.folder:
-        index = open_index(memory, store.vectors(memory), embedder, settings.beta)
-        trace = store.trace_path(memory.video.id)
-    else:
-        index, trace = index_text_memory(memory, embedder, settings.beta), None
+    memory, settings = opened.memory, opened.settings
+    trace = MemoryStore(settings.memories).trace_path(memory.video.id) if memory.folder else None
     tools = ToolContext(
         memory=memory,
-        index=index,
-        perceiver=mind.perceiver,
+        index=opened.index,
+        perceiver=opened.mind.perceiver,
         settings=settings,
         pictures_folder=trace.with_suffix("") if trace else None,
     )
     agent = Agent(
         question=question,
         memory=memory,
-        mind=mind,
-        embedder=embedder,
+        mind=opened.mind,
+        embedder=opened.embedder,
         tools=tools,
         settings=settings,
     )

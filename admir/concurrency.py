@@ -11,7 +11,9 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 
-async def stream_events(run: Callable[[Callable[[T], None]], Awaitable[None]]) -> AsyncIterator[T]:
+async def stream_events(
+    run: Callable[[Callable[[T], None]], Awaitable[None]],
+) -> AsyncGenerator[T, None]:
     """Yield what `run(emit)` emits, until it ends. Closing the iterator cancels `run`.
 
     `emit` may be called from any thread. An exception of `run` is raised after its last event.

@@ -4,6 +4,7 @@ AdmirError
 ├── InputError                  what the caller gave us cannot be used
 │   ├── QuestionError           empty or oversized question
 │   ├── OptionError             a setting or option out of its range
+│   ├── RowError                a row of a table of questions is no question about a video
 │   └── VideoError              the video cannot be read
 │       ├── VideoNotFound       no such file
 │       └── VideoUnreadable     empty, not a video, no picture, broken beyond use
@@ -58,6 +59,12 @@ class OptionError(InputError):
     """A setting or an option is out of its range."""
 
     kind = "bad-option"
+
+
+class RowError(InputError):
+    """A row of a table of questions is no question about a video."""
+
+    kind = "bad-row"
 
 
 class VideoError(InputError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from admir.errors import VideoError
@@ -12,6 +13,7 @@ from admir.perception.seek import pictures
 from admir.types import Frame, Memory
 
 _FILL_REACH_S = 1.0
+_FEW = 2
 
 
 def frames_at(memory: Memory, times_s: Sequence[float]) -> list[Picture]:
@@ -33,10 +35,19 @@ def frames_at(memory: Memory, times_s: Sequence[float]) -> list[Picture]:
 def _from_source(memory: Memory, times_s: Sequence[float]) -> list[Picture]:
     if not source_is_there(memory):
         return []
+    path = Path(memory.video.path)
     try:
-        return pictures(Path(memory.video.path), times_s)
+        if len(times_s) > _FEW:
+            return pictures(path, times_s)
+        return list(_few_pictures(path, path.stat().st_mtime_ns, tuple(times_s)))
     except (VideoError, OSError):
         return []
+
+
+@lru_cache(maxsize=32)
+def _few_pictures(path: Path, changed_ns: int, times_s: tuple[float, ...]) -> tuple[Picture, ...]:
+    """Many questions rest on the same lines, so verification looks at the same frames."""
+    return tuple(pictures(path, times_s))
 
 
 def source_is_there(memory: Memory) -> bool:

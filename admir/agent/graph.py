@@ -13,7 +13,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
-from importlib.metadata import version
+from functools import cache
 from typing import Any, Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -22,6 +22,7 @@ from langgraph.types import StreamWriter
 from admir.agent.grounding import verify
 from admir.agent.guards import redirected
 from admir.agent.ledger import described, enter
+from admir.agent.wiring import own_version, quiet, route, telling
 from admir.backends.base import Decision, Mind, Rejection, Situation
 from admir.memory.subjects import active_subjects
 from admir.perception.embed import Embedder
@@ -100,11 +101,10 @@ class Agent:
         """Run the graph; the last event is `Answered`."""
         started = time.monotonic()
         yield self._asked()
-        graph = self._graph()
         answer: Answer | None = None
         limits = {"recursion_limit": 4 * self.settings.max_steps + 10}
-        async for mode, part in graph.astream(
-            START_STATE, config=limits, stream_mode=["custom", "values"]
+        async for mode, part in self._graph().astream(
+            START_STATE, config=limits, context=self, stream_mode=["custom", "values"]
         ):
             if mode == "custom":
                 yield part
@@ -120,23 +120,24 @@ class Agent:
             preset=self.settings.preset,
             models=self.mind.models,
             settings=self.settings.model_dump(mode="json", exclude={"memories"}),
-            admir_version=version("admir"),
+            admir_version=own_version(),
         )
 
-    def _graph(self) -> Any:
-        graph = StateGraph(State)
-        graph.add_node("orient", self._orient)
-        graph.add_node("reason", self._reason)
-        graph.add_node("act", self._act)
-        graph.add_node("verify", self._verify)
-        graph.add_node("backtrack", self._backtrack)
-        graph.add_node("refine", self._refine)
+    @staticmethod
+    @cache
+    def _graph() -> Any:
+        graph = StateGraph(State, context_schema=Agent)
+        graph.add_sequence([("orient", telling(Agent._orient)), ("reason", quiet(Agent._reason))])
+        graph.add_node("act", telling(Agent._act))
+        graph.add_node("verify", telling(Agent._verify))
+        graph.add_node("backtrack", telling(Agent._backtrack))
+        graph.add_node("refine", quiet(Agent._refine))
         graph.add_edge(START, "orient")
-        graph.add_edge("orient", "reason")
-        graph.add_conditional_edges("reason", self._after_reason, ["act", "verify"])
-        graph.add_conditional_edges("act", self._next_turn, ["reason", "refine"])
-        graph.add_conditional_edges("verify", self._after_verify, ["backtrack", "refine", "reason"])
-        graph.add_conditional_edges("backtrack", self._next_turn, ["reason", "refine"])
+        link, next_turn = graph.add_conditional_edges, route(Agent._next_turn)
+        link("reason", route(Agent._after_reason), ["act", "verify"])
+        link("act", next_turn, ["reason", "refine"])
+        link("verify", route(Agent._after_verify), ["backtrack", "refine", "reason"])
+        link("backtrack", next_turn, ["reason", "refine"])
         graph.add_edge("refine", END)
         return graph.compile()
 

@@ -31,6 +31,14 @@ def open_reader(engines: int = 2) -> TextReader:
     return RapidOcrReader(engines)
 
 
+@cache
+def open_rereader(engines: int = 2) -> TextReader:
+    """The text reader for questions: they look again and again at the same lines."""
+    from admir.perception.recall import RecallingReader
+
+    return RecallingReader(open_reader(engines))
+
+
 def open_embedder() -> Embedder:
     """Phi of eq. 2."""
     return HashingEmbedder()

@@ -1,4 +1,4 @@
-"""A progress bar over the events of a build: stage, count, time left."""
+"""Progress bars: over the stages of a build, and over the rows of a table of questions."""
 
 from __future__ import annotations
 
@@ -16,18 +16,15 @@ _WEIGHTS = {"decode": 12, "read text": 75, "caption": 5}
 _TOTAL = sum(_WEIGHTS.get(stage, 1) for stage in STAGES)
 
 
-class BuildBar:
-    """`with BuildBar(console, title) as bar:` then `bar.show(event)` for each progress event.
+class _Bar:
+    """A line at the foot of a terminal, for a `with`; nothing where the console is no terminal."""
 
-    Shows nothing where the console is no terminal.
-    """
-
-    def __init__(self, console: Console, title: str) -> None:
+    def __init__(self, console: Console, title: str, count: str, total: int) -> None:
         self._visible = console.is_terminal and not console.quiet
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
-            TextColumn("{task.percentage:>3.0f}%  {task.fields[stage]}", markup=False),
+            TextColumn(f"{count}  {{task.fields[stage]}}", markup=False),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeLeftColumn(),
@@ -35,7 +32,7 @@ class BuildBar:
             transient=True,
             disable=not self._visible,
         )
-        self._task: TaskID = self._bar.add_task(shown(title), total=_TOTAL, stage="")
+        self._task: TaskID = self._bar.add_task(shown(title), total=total, stage="")
 
     def __enter__(self) -> Self:
         if self._visible:
@@ -51,10 +48,39 @@ class BuildBar:
         if self._visible:
             self._bar.stop()
 
+
+class BuildBar(_Bar):
+    """`with BuildBar(console, title) as bar:` then `bar.show(event)` for each progress event."""
+
+    def __init__(self, console: Console, title: str) -> None:
+        super().__init__(console, title, "{task.percentage:>3.0f}%", _TOTAL)
+
     def show(self, event: BuildProgress) -> None:
         """Move to where the event is."""
         before = sum(_WEIGHTS.get(s, 1) for s in STAGES[: STAGES.index(event.stage)])
         share = event.done / event.total if event.total else 0.0
-        count = f"{event.stage} {event.done}/{event.total}" if event.total else event.stage
         done = before + min(1.0, share) * _WEIGHTS.get(event.stage, 1)
-        self._bar.update(self._task, completed=done, stage=count)
+        self._bar.update(self._task, completed=done, stage=_stage(event))
+
+
+class RowsBar(_Bar):
+    """`with RowsBar(console, title) as bar:` then `start`, and `step` for each row that is done."""
+
+    def __init__(self, console: Console, title: str) -> None:
+        super().__init__(console, title, "{task.completed:.0f}/{task.total:.0f}", 1)
+
+    def start(self, total: int) -> None:
+        """Say how many rows there are."""
+        self._bar.update(self._task, total=total)
+
+    def building(self, event: BuildProgress) -> None:
+        """A row waits for the memory of its video."""
+        self._bar.update(self._task, stage=f"building: {_stage(event)}")
+
+    def step(self) -> None:
+        """A row is done."""
+        self._bar.update(self._task, advance=1, stage="")
+
+
+def _stage(event: BuildProgress) -> str:
+    return f"{event.stage} {event.done}/{event.total}" if event.total else event.stage

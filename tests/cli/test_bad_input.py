@@ -48,7 +48,7 @@ def _no_video(folder: Path, kind: str) -> Path:
 
 WHY = {
     "missing": "does not exist",
-    "folder": "is a folder, not a video",
+    "folder": "holds no video",
     "empty": "is an empty file",
     "text": "is not a video",
     "random": "is not a video",

@@ -1,0 +1,35 @@
+"""The command line: `admir build-memory`, `ask`, `list`, `show`, `demo`, `doctor`.
+
+Exit codes: 0 done; 1 an unexpected fault; 2 bad usage, question or option; 3 a video cannot be
+read; 4 no memory of that id; 5 a memory is damaged, newer, or a file cannot be written; 6 another
+process builds the video; 7 the preset cannot run here; 8 some of several videos or questions
+failed; 130 interrupted (what is done is kept).
+"""
+
+from __future__ import annotations
+
+import typer
+
+from admir.cli.ask import ask_command
+from admir.cli.build import build_memory_command
+from admir.cli.demo import demo_command
+from admir.cli.memories import list_command, show_command
+from admir.cli.run import run
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Ask questions about advertising videos, and get answers with their evidence.",
+)
+app.command("build-memory", short_help="Build the memory of each video.")(build_memory_command)
+app.command("ask", short_help="Answer one question, or a table of them.")(ask_command)
+app.command("list")(list_command)
+app.command("show")(show_command)
+app.command("demo", short_help="Ask questions about a bundled ad.")(demo_command)
+
+
+def main() -> None:
+    """Run the command line. An error is one line on stderr and a documented exit code."""
+    run(app)

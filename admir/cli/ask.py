@@ -1,0 +1,140 @@
+"""`admir ask`: one question, or a table of them."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from admir.cli.build import build
+from admir.cli.options import Json, Memories, PresetOption, settings_of
+from admir.cli.run import EXIT_SOME_FAILED, console, print_json, say, wrong_use
+
+if TYPE_CHECKING:
+    from admir.batch import FileEvent, TableAnswered
+    from admir.settings import Settings
+    from admir.types import Answer
+
+MOST_FAILURES_TOLD = 10
+
+
+def ask_command(
+    context: typer.Context,
+    video: Annotated[
+        str | None, typer.Argument(help="Id of a memory, or a video file.", show_default=False)
+    ] = None,
+    question: Annotated[
+        str | None, typer.Argument(help="The question.", show_default=False)
+    ] = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Show the steps as a tree.")] = False,
+    questions: Annotated[
+        Path | None,
+        typer.Option(help="Table of questions in place of VIDEO QUESTION: .csv or .jsonl."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where the table's answers go: .csv or .jsonl.")
+    ] = None,
+    memories: Memories = None,
+    preset: PresetOption = None,
+    as_json: Json = False,
+) -> None:
+    """Answer a question about a video, or a table of them. A file without a memory gets one first.
+
+    With --json: the Answer as one object: answer, grounded, basis, claims, evidence, steps, usage,
+    preset, models, prompt_hashes, reason, seconds, trace.
+
+    A table has the fields question, and video_id or video (a file), and any others, which are
+    carried through. Its answers are written row by row; the same command goes on after an
+    interrupt, and asks rows again that failed. With --json: {"asked", "reused", "failed", "out"}.
+    """
+    settings = settings_of(memories, preset)
+    if questions is not None or out is not None:
+        if questions is None or out is None:
+            raise wrong_use(context, "--questions and --out go together.")
+        if video is not None or trace:
+            raise wrong_use(context, "--questions goes without VIDEO, QUESTION and --trace.")
+        _ask_table(questions, out, settings, as_json=as_json)
+        return
+    if video is None or question is None:
+        missing = "VIDEO" if video is None else "QUESTION"
+        raise wrong_use(context, f"Missing argument '{missing}'.")
+    answer = asyncio.run(answer_one(video, question, settings, quiet=as_json))
+    _show(answer, trace=trace, as_json=as_json)
+
+
+def _show(answer: Answer, *, trace: bool, as_json: bool) -> None:
+    from admir.views import terminal
+
+    if as_json:
+        print_json(answer)
+        return
+    screen = console()
+    terminal.show_answer(screen, answer)
+    if trace:
+        terminal.show_trace(screen, answer)
+
+
+def _ask_table(questions: Path, out: Path, settings: Settings, *, as_json: bool) -> None:
+    """Answer a table with a bar on stderr, and say what became of it."""
+    failures: list[str] = []
+    done = asyncio.run(_answers(questions, out, settings, failures, quiet=as_json))
+    if as_json:
+        print_json(done)
+    else:
+        counts = f"{done.asked} asked, {done.reused} there already, {done.failed} failed"
+        say(f"{done.asked + done.reused} rows: {counts}; the answers are in {done.out}")
+        for failure in failures:
+            say(f"  {failure}")
+        if done.failed > len(failures):
+            say(f"  and {done.failed - len(failures)} more")
+    if done.failed:
+        raise typer.Exit(EXIT_SOME_FAILED)
+
+
+async def _answers(
+    questions: Path, out: Path, settings: Settings, failures: list[str], *, quiet: bool
+) -> TableAnswered:
+    """Answer the table; the first rows that fail are entered into `failures`."""
+    from admir.batch import RowFailed, TableAnswered, TableOpened, answer_file
+    from admir.concurrency import last_of
+    from admir.trace import BuildProgress
+    from admir.views.progress import RowsBar
+
+    rows = count(1)
+
+    def tell(event: FileEvent) -> None:
+        if isinstance(event, TableOpened):
+            bar.start(event.total)
+        elif isinstance(event, BuildProgress):
+            bar.building(event)
+        elif not isinstance(event, TableAnswered):
+            bar.step()
+            number = next(rows)
+            if isinstance(event, RowFailed) and len(failures) < MOST_FAILURES_TOLD:
+                failures.append(f"row {number}: {event.error}")
+
+    with RowsBar(console(quiet=quiet, stderr=True), questions.name) as bar:
+        last = await last_of(answer_file(questions, out, settings), tell)
+    assert isinstance(last, TableAnswered)
+    return last
+
+
+async def answer_one(video: str, question: str, settings: Settings, *, quiet: bool) -> Answer:
+    """Answer about the memory of an id or of a file, which is built with a bar on stderr."""
+    from admir.api import ask_events, check_question, video_file
+    from admir.concurrency import last_of
+    from admir.memory.store import MemoryStore
+    from admir.trace import Answered
+
+    check_question(question)
+    path = video_file(video)
+    if path is not None:
+        memory = (await build(path, settings, None, title=path.name, quiet=quiet)).memory
+    else:
+        memory = MemoryStore(settings.memories).read(video)
+    last = await last_of(ask_events(memory, question, settings))
+    assert isinstance(last, Answered)
+    return last.answer
