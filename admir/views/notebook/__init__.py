@@ -1,0 +1,34 @@
+"""Answers, memories and traces as HTML in a notebook.
+
+The HTML stands alone: styles and frames are inside it, it needs no script and no other host, and
+every text of a video, a question or a file is escaped.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from admir.replay import Trace
+from admir.types import Answer, Evidence, Memory, Step
+from admir.views.notebook.answers import answer_html, step_html, trace_html
+from admir.views.notebook.evidence import evidence_html
+from admir.views.notebook.memories import memory_html
+
+__all__ = [
+    "answer_html",
+    "evidence_html",
+    "memory_html",
+    "register",
+    "step_html",
+    "trace_html",
+]
+
+
+def register(ip: Any) -> None:
+    """Have an IPython shell show our types as HTML; `text/plain` stays their repr."""
+    show = ip.display_formatter.formatters["text/html"]
+    show.for_type(Answer, answer_html)
+    show.for_type(Memory, memory_html)
+    show.for_type(Step, step_html)
+    show.for_type(Evidence, evidence_html)
+    show.for_type(Trace, trace_html)
