@@ -23,6 +23,9 @@ _KINDS: dict[str, type[AnswerEvent]] = {
     "backtracked": Backtracked,
     "answered": Answered,
 }
+_ADAPTERS: dict[type[AnswerEvent], TypeAdapter[Any]] = {
+    kind: TypeAdapter(kind) for kind in _KINDS.values()
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +84,11 @@ def _event(path: str | Path, number: int, line: bytes) -> AnswerEvent:
     try:
         plain = json.loads(line)
         kind = _KINDS[plain["event"]]
-        return TypeAdapter(kind).validate_python(_nested(kind, plain))
+        event: AnswerEvent = _ADAPTERS[kind].validate_python(_nested(kind, plain))
     except (ValueError, ValidationError, KeyError, TypeError, RecursionError) as error:
         why = type(error).__name__
         raise MemoryStoreError(f"line {number} of {path} is no event of a trace ({why})") from None
+    return event
 
 
 def _nested(kind: Any, plain: Any) -> Any:

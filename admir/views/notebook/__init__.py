@@ -9,13 +9,20 @@ from __future__ import annotations
 from typing import Any
 
 from admir.replay import Trace
+from admir.trace import Backtracked
 from admir.types import Answer, Evidence, Memory, Step
-from admir.views.notebook.answers import answer_html, step_html, trace_html
+from admir.views.notebook.answers import (
+    answer_html,
+    backtracked_html,
+    step_html,
+    trace_html,
+)
 from admir.views.notebook.evidence import evidence_html
 from admir.views.notebook.memories import memory_html
 
 __all__ = [
     "answer_html",
+    "backtracked_html",
     "evidence_html",
     "memory_html",
     "register",
@@ -31,4 +38,5 @@ def register(ip: Any) -> None:
     show.for_type(Memory, memory_html)
     show.for_type(Step, step_html)
     show.for_type(Evidence, evidence_html)
+    show.for_type(Backtracked, backtracked_html)
     show.for_type(Trace, trace_html)

@@ -43,7 +43,7 @@ def answer_html(answer: Answer, memory: Memory | None = None) -> str:
         evidence_timeline(answer.evidence, _looked(answer.steps), known),
         cards(answer.evidence, known),
         _steps(answer.steps),
-        folded("How it was made", div("inside", _origin(answer))),
+        div("part", folded("How it was made", div("inside", _origin(answer)))),
     )
 
 
@@ -57,7 +57,8 @@ def trace_html(trace: Trace) -> str:
     if trace.answer is None:
         end = div("warn", "This trace has no end: the run was broken off, or is still going on.")
     else:
-        end = joined((div("answer", trace.answer.answer), _standing(trace.answer)))
+        head = div("answer", trace.answer.answer)
+        end = joined((head, _standing(trace.answer), claims(trace.answer.claims)))
     return page(
         div("head", trace.question),
         _steps(trace.steps),
@@ -65,6 +66,11 @@ def trace_html(trace: Trace) -> str:
         section("End", end),
         div("soft", trace.path),
     )
+
+
+def backtracked_html(event: Backtracked) -> str:
+    """A rejected draft: what the agent is told, and the ranges tried."""
+    return page(_backtrack(event))
 
 
 def _memory_beside(answer: Answer) -> Memory | None:

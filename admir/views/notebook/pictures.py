@@ -24,7 +24,7 @@ def figure(path: str, caption: str, *, width: int, boxes: Iterable[Box] = ()) ->
     image = _opened(path)
     if image is None:
         return div("missing", f"frame missing or unreadable: {path}")
-    _shrink(image, (width, 2 * width))
+    _shrink(image, (width, width * 6 // 5))
     for box in boxes:
         _draw(image, box)
     shown = picture(_uri(image), f"frame, {caption}")
@@ -79,8 +79,9 @@ def _draw(image: Image.Image, box: Box) -> None:
         return
     pen = ImageDraw.Draw(image)
     left, top, right, bottom = area
-    pen.rectangle((left - 1, top - 1, right, bottom), outline="black", width=4)
-    pen.rectangle((left, top, right - 1, bottom - 1), outline=_MARK, width=2)
+    thick = 1 if image.width <= STRIP_WIDTH else 2
+    pen.rectangle((left - 1, top - 1, right, bottom), outline="black", width=2 * thick)
+    pen.rectangle((left, top, right - 1, bottom - 1), outline=_MARK, width=thick)
 
 
 def _uri(image: Image.Image) -> str:
