@@ -43,6 +43,7 @@ def test_it_is_committed_without_outputs():
 def test_every_cell_runs_and_shows_html_with_frames(executed):
     code = [cell for cell in executed.cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in code)
+    assert not [o for cell in code for o in cell.outputs if o.output_type != "execute_result"]
     html = {cell.source.splitlines()[-1]: shown_by(cell, "text/html") for cell in code}
     for source in ("memory", "price", 'trace.steps_of("frame_inspect")[0]'):
         assert "data:image/jpeg;base64," in html[source], source

@@ -6,6 +6,7 @@ every text of a video, a question or a file is escaped.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from admir.replay import Trace
@@ -33,6 +34,9 @@ __all__ = [
 
 def register(ip: Any) -> None:
     """Have an IPython shell show our types as HTML; `text/plain` stays their repr."""
+    # A library of the build imports tqdm's bar for notebooks, which warns where ipywidgets are not
+    # installed. No such bar is drawn here.
+    warnings.filterwarnings("ignore", message="IProgress not found", module=r"tqdm\.auto")
     show = ip.display_formatter.formatters["text/html"]
     show.for_type(Answer, answer_html)
     show.for_type(Memory, memory_html)

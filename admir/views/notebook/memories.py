@@ -36,7 +36,7 @@ def memory_html(memory: Memory) -> str:
         _warnings(memory.provenance.warnings),
         _video_facts(memory),
         section("Frames", _strip(memory)),
-        section("Time line", timeline(memory.video.duration_s, _lanes(memory))),
+        section("Time line", *_time_line(memory)),
         section("Narrative", *_narrative(memory.narrative)),
         section("Subjects", *_subjects(memory.subjects)),
         _clips(memory.clips),
@@ -89,8 +89,20 @@ def _strip(memory: Memory) -> Html:
     return joined((div("strip", *shown), more(len(memory.frames) - count, "frames kept")))
 
 
-def _lanes(memory: Memory) -> list[Lane]:
+def _time_line(memory: Memory) -> list[Html]:
+    """The lanes, the subjects that got none, and what their marks mean."""
     seen = [subject for subject in memory.subjects if subject.seen]
+    notes = []
+    if any(shot.transition in ("dissolve", "fade") for shot in memory.shots):
+        notes.append("~ a shot that opens with a dissolve or a fade")
+    if any(line.scene for line in memory.screen_text):
+        notes.append("grey: text on a thing in the picture")
+    drawn = timeline(memory.video.duration_s, _lanes(memory, seen))
+    rest = _rest(len(seen), "subjects seen, not drawn", _MOST_LANES)
+    return [drawn, *rest, *([div("soft", "; ".join(notes))] if notes else [])]
+
+
+def _lanes(memory: Memory, seen: Sequence[Subject]) -> list[Lane]:
     return [
         shot_lane(memory),
         Lane(
@@ -120,7 +132,7 @@ def _said(number: int, memory: Memory) -> Mark:
 
 def _subject_lane(subject: Subject) -> Lane:
     marks = [_sighting(subject, where) for where in subject.seen]
-    return Lane(name=cut(f"{subject.kind} {subject.name}", 40), marks=marks)
+    return Lane(name=cut(subject.name, 40), marks=marks)
 
 
 def _sighting(subject: Subject, where: Span) -> Mark:
