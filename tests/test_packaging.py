@@ -37,6 +37,7 @@ def test_every_data_file_is_covered_by_package_data():
         ("admir.prompts", "prompts"),
         ("admir.demo", "admir/demo"),
         ("admir.backends.offline.words", "admir/backends/offline/words"),
+        ("admir.views.notebook", "admir/views/notebook"),
     ):
         files = {
             p for p in (ROOT / folder).iterdir() if p.suffix not in (".py", "") and p.is_file()

@@ -16,6 +16,7 @@ from rich.tree import Tree
 from admir.text import shown
 from admir.types import Action, Answer, Claim, Clip, Evidence, Memory, Step
 from admir.views.rows import Unreadable
+from admir.views.words import BASES
 
 _MARKS = {
     "verified": ("✓", "green"),
@@ -23,19 +24,13 @@ _MARKS = {
     "unverified": ("?", "yellow"),
     "contradicted": ("✗", "red"),
 }
-_BASES = {
-    "evidence": "grounded in the video",
-    "expert": "rests on the expert's reading alone",
-    "absence": "nothing in the video supports an answer",
-    "none": "not grounded",
-}
 
 
 def show_answer(console: Console, answer: Answer) -> None:
     """The answer, its claims with their status, and the evidence with times and frames."""
     style = "green" if answer.grounded else "yellow"
     head = Text(shown(answer.answer), style="bold")
-    foot = f"{_BASES[answer.basis]} · preset {shown(answer.preset)} · {answer.seconds:.2f} s"
+    foot = f"{BASES[answer.basis]} · preset {shown(answer.preset)} · {answer.seconds:.2f} s"
     title = Text(shown(answer.question))
     console.print(Panel(head, title=title, subtitle=Text(foot), border_style=style))
     for claim in answer.claims:
