@@ -50,16 +50,12 @@ class Face:
 class FaceDetector(Protocol):
     """Finds faces."""
 
-    id: str
-
     def find(self, pixels: Pixels) -> tuple[Face, ...]:
         """The faces of a BGR picture, the surest first. Boxes do not overlap by much."""
 
 
 class CascadeFaces:
     """`FaceDetector` by four Haar cascades. Not for several threads at once."""
-
-    id = "haar-agreement-v1"
 
     def __init__(self) -> None:
         self._search = _cascade("frontalface_alt2")
@@ -68,8 +64,8 @@ class CascadeFaces:
 
     def find(self, pixels: Pixels) -> tuple[Face, ...]:
         """See `FaceDetector`."""
-        grey = cv2.LUT(np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY)), _LIFT)
-        grey = np.asarray(grey, dtype=np.uint8)
+        lifted = cv2.LUT(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), _LIFT)
+        grey = np.asarray(lifted, dtype=np.uint8)
         faces = [*self._fronts(grey), *self._sides(grey)]
         return tuple(_apart(face for face in faces if face.score >= _LEAST_SCORE))
 
@@ -111,7 +107,9 @@ def _cascade(name: str) -> cv2.CascadeClassifier:
     return cv2.CascadeClassifier(str(folder / f"haarcascade_{name}.xml"))
 
 
-def _windows(cascade: cv2.CascadeClassifier, small: Pixels, whole: Pixels, least: int) -> list[Rect]:
+def _windows(
+    cascade: cv2.CascadeClassifier, small: Pixels, whole: Pixels, least: int
+) -> list[Rect]:
     """Candidates found in the small picture, in pixels of the whole one, in a stable order."""
     found = cascade.detectMultiScale(small, _STEP, 1, minSize=(least, least))
     scale = whole.shape[1] / small.shape[1]
@@ -179,4 +177,3 @@ def _apart(faces: Iterator[Face]) -> Iterator[Face]:
         if all(_shared(rect, other)[1] < 0.15 for other in kept):
             kept.append(rect)
             yield face
-
