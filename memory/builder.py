@@ -1,6 +1,6 @@
 """From a video file to a memory: the main flow of `admir build-memory`.
 
-    hash -> decode (shots, frames, sound) -> read text -> speech -> caption clips
+    hash -> decode (shots, frames, sound) -> read text -> faces -> speech -> caption clips
          -> merge subjects -> narrate -> embed -> store
 
 Every finished piece is journaled, so that a killed build goes on where it was.
@@ -32,6 +32,7 @@ from admir.errors import (
 from admir.memory.blocks import text_blocks
 from admir.memory.index import check_vectors
 from admir.memory.journal import Journal
+from admir.memory.people import find_people
 from admir.memory.provenance import (
     Makers,
     Source,
@@ -151,11 +152,13 @@ class _Build:
         journal = Journal(plan.folder / _SCRATCH[0])
         seen = await self._timed("decode", self._survey(plan.folder, journal))
         lines = await self._timed("read text", self._read(seen, plan.folder, journal))
+        look = partial(find_people, seen, plan.folder, journal, tell=self._progress)
+        people = await self._timed("faces", self._thread(partial(look, stop=lambda: self.stopped)))
         speech = await self._timed("speech", self._thread(partial(read_subtitles, self.path)))
         clips, views = self._clips(plan.video_id, seen, lines, speech)
         captions = await self._timed("caption", self._caption(views, journal))
         pairs = zip(clips, captions, strict=True)
-        subjects = await self._timed("merge", self._merge(captions, journal))
+        subjects = await self._timed("merge", self._merge(people, captions, journal))
         story = Story(
             video=video_info(plan.video_id, plan.source, plan.metadata, seen.facts),
             clips=tuple(replace(clip, caption=caption.description) for clip, caption in pairs),
@@ -320,9 +323,11 @@ class _Build:
             raise failed.exceptions[0] from None
         return [task.result() for task in tasks]
 
-    async def _merge(self, captions: Sequence[Caption], journal: Journal) -> tuple[Subject, ...]:
+    async def _merge(
+        self, people: Sequence[Subject], captions: Sequence[Caption], journal: Journal
+    ) -> tuple[Subject, ...]:
         merge = self.tools.mind.perceiver.merge_subjects
-        work = partial(merge, [caption.subjects for caption in captions])
+        work = partial(merge, [people, *(caption.subjects for caption in captions)])
         return await self._once(journal, "subjects", _SUBJECTS, work)
 
     async def _narrate(self, story: Story, journal: Journal) -> Narrative:

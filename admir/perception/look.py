@@ -1,4 +1,4 @@
-"""Colour and light by name, from pixels alone."""
+"""Colour, light, motion and pace by name, from pixels and cuts alone."""
 
 from __future__ import annotations
 
@@ -11,51 +11,110 @@ import numpy as np
 from numpy.typing import NDArray
 
 from admir.perception.decode import Pixels
-from admir.types import Look
+from admir.types import Box, Look, Shot
 
-_HUES = (
-    (8, "red"),
-    (21, "orange"),
-    (34, "yellow"),
-    (85, "green"),
-    (97, "teal"),
-    (128, "blue"),
-    (148, "purple"),
-    (170, "pink"),
-    (180, "red"),
-)
-_NAMES = np.array([name for _, name in _HUES])
-_EDGES = np.array([edge for edge, _ in _HUES])
+LIVELY, MOVING = 0.08, 0.02
+"""Least motion of a lively and of a moving picture."""
+
+FAST_SHOT_S, SLOW_SHOT_S = 2.0, 5.0
+"""Mean shot length under which an ad is cut fast, and from which on slowly."""
+
+_SWATCHES = {
+    "black": ("000000", "0f0f12", "1c1c1c", "16100c", "0a1018"),
+    "grey": ("404040", "696969", "808080", "a9a9a9", "c0c0c0", "708090", "5a5550", "888078"),
+    "white": ("ffffff", "f5f5f5", "e6e6e6", "d6d6d6", "f0f4ff", "fffaf5"),
+    "beige": ("f5f5dc", "e8dcc4", "d9c7a5", "d2b48c", "c8b08a", "f5deb3", "faf0e6"),
+    "brown": ("8b4513", "6e5032", "784646", "5a3a22", "a0522d", "3c2a1e", "4a2c17", "7a5c3e"),
+    "gold": ("d4af37", "c9a227", "b8860b", "daa520", "a67c00"),
+    "red": ("ff0000", "dc143c", "b22222", "8b0000", "c8102e", "460505", "e03c3c"),
+    "orange": ("ff8c00", "ffa500", "ff7f50", "ff6a13", "f4793b", "e2711d"),
+    "yellow": ("ffff00", "ffd700", "ffe135", "fff44f", "ffc72c", "f7e98e"),
+    "green": ("00ff00", "008000", "228b22", "2e8b57", "556b2f", "98fb98", "0b3d0b", "6b8e23"),
+    "teal": ("008080", "20b2aa", "0e6272", "2a9d8f", "06373a"),
+    "light blue": ("add8e6", "87ceeb", "b0e0e6", "9fc5e8", "6fa8dc"),
+    "blue": ("0000ff", "1e90ff", "4169e1", "2056c8", "4682b4", "0064c8"),
+    "dark blue": ("000080", "191970", "16204a", "0a1a3c", "1c2e5a", "203050", "10203a"),
+    "purple": ("800080", "8a2be2", "8200c8", "6a0dad", "9370db", "432a7c", "4b0082", "dcd0f0"),
+    "pink": ("ffc0cb", "ff69b4", "ff1493", "f4a6b8", "db7093", "fddde6", "ff00ff"),
+}
+_OF_SKIN = {
+    "beige": ("f1c9a5", "e0ac86", "ffdbc4"),
+    "brown": ("c68642", "b07850", "8d5524", "5c3a26", "3b2219"),
+}
 _LEAST_SHARE = 0.08
+_CHROMA_WEIGHT = 1.6  # light changes over one thing far more than its hue does
+_MOST_SAMPLES = 4096
+
+
+def _lab(bgr: NDArray[Any]) -> NDArray[np.float32]:
+    """Pixels [..., 3] as rows of CIE Lab (L 0 to 100), chroma weighted."""
+    rows = np.asarray(bgr, dtype=np.float32).reshape(1, -1, 3) / 255
+    lab = cv2.cvtColor(rows, cv2.COLOR_BGR2LAB)[0]
+    return np.asarray(lab * (1.0, _CHROMA_WEIGHT, _CHROMA_WEIGHT), dtype=np.float32)
+
+
+def _known() -> tuple[NDArray[np.str_], NDArray[np.float32]]:
+    pairs = [
+        (name, bytes.fromhex(code)[::-1])
+        for table in (_SWATCHES, _OF_SKIN)
+        for name, codes in table.items()
+        for code in codes
+    ]
+    colours = np.array([tuple(bgr) for _, bgr in pairs], dtype=np.uint8)
+    return np.array([name for name, _ in pairs]), _lab(colours)
+
+
+_NAMES, _POINTS = _known()
 
 
 def look_at(pixels: Pixels, motion: float = 0.0) -> Look:
     """The look of one BGR picture: up to three colours that fill it most, light and warmth."""
     small = cv2.resize(pixels, (64, 64), interpolation=cv2.INTER_AREA)
-    hsv = cv2.cvtColor(small, cv2.COLOR_BGR2HSV).reshape(-1, 3)
-    names = _names(hsv)
-    counts = Counter(names.tolist())
-    common = [name for name, n in counts.most_common(3) if n >= _LEAST_SHARE * len(names)]
+    shares = colour_shares(small)
+    common = [(name, share) for name, share in shares if share >= _LEAST_SHARE][:3] or shares[:1]
     return Look(
-        colours=tuple(common or [counts.most_common(1)[0][0]]),
-        light=_light(float(hsv[:, 2].mean())),
+        colours=tuple(name for name, _ in common),
+        shares=tuple(round(share, 3) for _, share in common),
+        light=_light(float(small.max(axis=2).mean())),
         warmth=_warmth(small),
         motion=round(motion, 3),
     )
 
 
-def _names(hsv: NDArray[Any]) -> NDArray[np.str_]:
-    """A colour name for each pixel."""
-    hue, saturation, value = hsv[:, 0], hsv[:, 1], hsv[:, 2]
-    names = _NAMES[np.searchsorted(_EDGES, hue, side="right").clip(max=len(_NAMES) - 1)]
-    names = names.astype("<U8")
-    earthy = (names == "orange") | ((names == "red") & (saturation <= 140))
-    names[earthy & (value < 150) & (saturation > 60)] = "brown"
-    grey = saturation < 40
-    names[grey] = "grey"
-    names[grey & (value > 200)] = "white"
-    names[value < 45] = "black"
-    return np.asarray(names)
+def colour_shares(bgr: NDArray[Any]) -> list[tuple[str, float]]:
+    """Names of the colours of pixels [..., 3] and the share of each, the largest first."""
+    names = name_colours(bgr)
+    return [(name, count / len(names)) for name, count in Counter(names).most_common()]
+
+
+def name_colours(bgr: NDArray[Any]) -> list[str]:
+    """The name of each pixel of [..., 3]: that of the nearest known colour in CIE Lab."""
+    rows = _lab(bgr)
+    away = (rows**2).sum(axis=1, keepdims=True) - 2 * rows @ _POINTS.T + (_POINTS**2).sum(axis=1)
+    return [str(name) for name in _NAMES[away.argmin(axis=1)]]
+
+
+def ink_of(pixels: Pixels, box: Box) -> tuple[str, str]:
+    """The colours of ink and ground in the box (shares of the picture) of a line of text.
+
+    The ground is what the rim of the box is made of; the ink is what differs most from it. Both
+    names are equal where the box holds one colour. Raises ValueError where it holds no pixel.
+    """
+    height, width = pixels.shape[:2]
+    left, right = (round(v * width) for v in (box[0], box[2]))
+    top, bottom = (round(v * height) for v in (box[1], box[3]))
+    part = pixels[max(0, top) : bottom, max(0, left) : right]
+    if part.size == 0:
+        raise ValueError(f"no pixel lies in the box {box}")
+    rim = np.concatenate([part[0], part[-1], part[:, 0], part[:, -1]])
+    ground = np.median(rim, axis=0)
+    rows = part.reshape(-1, 3)
+    rows = rows[:: max(1, len(rows) // _MOST_SAMPLES)]
+    away = np.linalg.norm(_lab(rows) - _lab(ground), axis=1)
+    # Strokes blend into the ground at their edges: the colour of the ink is that of their core.
+    core = rows[away >= max(0.7 * float(np.percentile(away, 98)), 8.0)]
+    named = name_colours(ground)[0]
+    return (colour_shares(core)[0][0] if len(core) else named), named
 
 
 def _light(mean_value: float) -> Literal["dark", "dim", "bright"]:
@@ -71,10 +130,50 @@ def merge_looks(looks: Sequence[Look]) -> Look | None:
     """The look of several pictures together; None of none."""
     if not looks:
         return None
-    colours = Counter(name for look in looks for name in look.colours)
+    room: Counter[str] = Counter()
+    for look in looks:
+        shares = look.shares or (1 / len(look.colours),) * len(look.colours)
+        room.update({c: s / len(looks) for c, s in zip(look.colours, shares, strict=True)})
+    common = room.most_common(3)
     return Look(
-        colours=tuple(name for name, _ in colours.most_common(3)),
+        colours=tuple(name for name, _ in common),
+        shares=tuple(round(share, 3) for _, share in common),
         light=Counter(look.light for look in looks).most_common(1)[0][0],
         warmth=Counter(look.warmth for look in looks).most_common(1)[0][0],
         motion=round(sum(look.motion for look in looks) / len(looks), 3),
+    )
+
+
+def look_words(look: Look) -> str:
+    """Light, warmth, motion and colours as a phrase."""
+    tone = "" if look.warmth == "neutral" else f"{look.warmth} "
+    return f"A {look.light}, {tone}{motion_word(look)} picture in {', '.join(look.colours)}"
+
+
+def motion_word(look: Look) -> Literal["still", "moving", "lively"]:
+    """How much moves."""
+    return "still" if look.motion < MOVING else "moving" if look.motion < LIVELY else "lively"
+
+
+def palette_words(look: Look) -> str:
+    """Colours with the share of the picture they take, light, warmth and motion."""
+    shares = look.shares or (0.0,) * len(look.colours)
+    named = [
+        f"{name} {share:.0%}" if share else name
+        for name, share in zip(look.colours, shares, strict=True)
+    ]
+    tone = "neither warm nor cool" if look.warmth == "neutral" else look.warmth
+    return f"{', '.join(named)}; {tone}, {look.light}, {motion_word(look)}"
+
+
+def pace_words(shots: Sequence[Shot]) -> str:
+    """How fast it is cut: a word, the mean length of a shot and how many make a minute."""
+    whole_s = sum(shot.span.duration_s for shot in shots)
+    if len(shots) < 2 or whole_s <= 0:
+        return "one shot without a cut" if shots else ""
+    mean_s = whole_s / len(shots)
+    word = "fast" if mean_s < FAST_SHOT_S else "medium" if mean_s < SLOW_SHOT_S else "slow"
+    return (
+        f"{word} pacing: {len(shots)} shots of {mean_s:.1f} s on average, "
+        f"{60 / mean_s:.0f} a minute"
     )

@@ -78,12 +78,16 @@ class VideoInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """Colour and light of a picture or a clip, by name. `motion` is 0 (still) to 1."""
+    """Colour and light of a picture or a clip, by name. `motion` is 0 (still) to 1.
+
+    `shares` is the part of the picture that each of the colours takes; empty where unknown.
+    """
 
     colours: tuple[str, ...]
     light: Literal["dark", "dim", "bright"]
     warmth: Literal["warm", "cool", "neutral"]
     motion: float = 0.0
+    shares: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,8 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from admir.perception.look import merge_looks, pace_words, palette_words
+from admir.perception.people import people_words
 from admir.text import shown
 from admir.types import Action, Answer, Claim, Clip, Evidence, Memory, Step
 from admir.views.rows import Unreadable
@@ -137,6 +139,11 @@ def _facts(memory: Memory) -> Text:
             f"embedder {origin.embedder}"
         ),
     ]
+    if look := merge_looks([clip.look for clip in memory.clips if clip.look]):
+        lines.append(f"palette: {palette_words(look)}")
+        lines.append(pace_words(memory.shots))
+    if people := people_words(memory.subjects):
+        lines.append(people)
     if video.metadata:
         lines.append(", ".join(f"{key}: {value}" for key, value in video.metadata.items()))
     return Text("\n".join(map(shown, lines)))
@@ -154,12 +161,14 @@ def _clip(clip: Clip) -> Text:
 
 def _subjects(memory: Memory) -> Table:
     table = Table(title="subjects", title_justify="left", box=None, header_style="dim")
-    for column in ("id", "name", "first seen", "what is known"):
+    for column in ("id", "name", "first seen", "on screen", "what is known"):
         table.add_column(column)
     for subject in memory.subjects:
         known = "; ".join((*subject.identity, *subject.appearance[:2]))
         seen = f"{subject.first_seen_s:.1f} s"
-        table.add_row(Text(shown(subject.id)), Text(shown(subject.name)), seen, Text(shown(known)))
+        stays = f"{subject.on_screen_s:.1f} s" if subject.seen else ""
+        name = Text(shown(subject.name))
+        table.add_row(Text(shown(subject.id)), name, seen, stays, Text(shown(known)))
     return table
 
 

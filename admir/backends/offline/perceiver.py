@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from admir.backends.base import Caption, ClipView, Finding, GridReading, Inspection, Report, Story
 from admir.backends.offline.extract import calls_to_action, percents, prices, urls
@@ -12,11 +13,12 @@ from admir.backends.offline.lexicon import devices
 from admir.backends.offline.names import Line, names_in, rank_names, same_name
 from admir.perception.changes import differs, signature
 from admir.perception.decode import Picture
-from admir.perception.look import look_at
+from admir.perception.look import look_at, look_words, pace_words
 from admir.perception.ocr import TextLine, TextReader
+from admir.perception.people import merge_spans, people_words
 from admir.perception.screen_text import NO_THUMBS, Reading, follow_lines
 from admir.text import squash, words
-from admir.types import Clip, Look, Narrative, Span, Subject
+from admir.types import Clip, Narrative, Span, Subject
 
 _MOST_ENTITIES = 5
 _READERS = 2
@@ -44,7 +46,7 @@ class OfflinePerceiver:
         for subject in sorted(
             (s for group in partial for s in group), key=lambda s: s.first_seen_s
         ):
-            known = next((i for i, m in enumerate(merged) if same_name(m.name, subject.name)), None)
+            known = next((i for i, m in enumerate(merged) if _is_one(m, subject)), None)
             if known is None:
                 merged.append(subject)
             else:
@@ -75,7 +77,7 @@ class OfflinePerceiver:
         )
         log = "\n".join(f'{f.span}: "{f.text}"' for f in findings) or "No text can be read."
         look = look_at(inspection.pictures[0].pixels)
-        text = f"{len(inspection.pictures)} frames. {_look_words(look)}.\n{log}"
+        text = f"{len(inspection.pictures)} frames. {look_words(look)}.\n{log}"
         return Report(text=text, findings=findings)
 
     def _readings(self, pictures: Sequence[Picture]) -> Iterator[Reading]:
@@ -102,7 +104,7 @@ def _speakers(view: ClipView) -> list[str]:
 def _describe(clip: Clip, shot_count: int, speakers: Sequence[str]) -> str:
     parts = []
     if clip.look is not None:
-        parts.append(_look_words(clip.look))
+        parts.append(look_words(clip.look))
     if shot_count:
         pace = "one shot" if shot_count == 1 else f"{shot_count} shots"
         parts.append(pace)
@@ -113,12 +115,6 @@ def _describe(clip: Clip, shot_count: int, speakers: Sequence[str]) -> str:
     elif clip.speech:
         parts.append("speech")
     return f"{', '.join(parts)}." if parts else ""
-
-
-def _look_words(look: Look) -> str:
-    motion = "still" if look.motion < 0.02 else "moving" if look.motion < 0.08 else "lively"
-    tone = "" if look.warmth == "neutral" else f"{look.warmth} "
-    return f"A {look.light}, {tone}{motion} picture in {', '.join(look.colours)}"
 
 
 def _subjects(view: ClipView) -> Iterator[Subject]:
@@ -143,26 +139,25 @@ def _subjects(view: ClipView) -> Iterator[Subject]:
                 )
 
 
+def _is_one(a: Subject, b: Subject) -> bool:
+    """A person known by a face alone has a number for a name, which joins nobody."""
+    return "person" not in (a.kind, b.kind) and same_name(a.name, b.name)
+
+
 def _united(a: Subject, b: Subject) -> Subject:
     """`a` was seen first and keeps its name; the fields are united."""
-    return Subject(
-        id="",
-        name=a.name,
+    return replace(
+        a,
         appearance=tuple(dict.fromkeys((*a.appearance, *b.appearance))),
         identity=tuple(dict.fromkeys((*a.identity, *b.identity))),
         first_seen_s=min(a.first_seen_s, b.first_seen_s),
+        seen=merge_spans((*a.seen, *b.seen)),
     )
 
 
 def _numbered(subjects: Iterable[Subject]) -> Iterator[Subject]:
-    for number, s in enumerate(subjects, start=1):
-        yield Subject(
-            id=f"s{number}",
-            name=s.name,
-            appearance=s.appearance,
-            identity=s.identity,
-            first_seen_s=s.first_seen_s,
-        )
+    for number, subject in enumerate(subjects, start=1):
+        yield replace(subject, id=f"s{number}")
 
 
 def _narrative(story: Story) -> Narrative:
@@ -185,6 +180,10 @@ def _narrative(story: Story) -> Narrative:
 def _sentences(story: Story, shown: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     shots = len(story.shots)
     yield f"An ad of {story.video.duration_s:.1f} s in {shots} shot{'s' * (shots != 1)}."
+    if shots > 1:
+        yield f"It has {pace_words(story.shots)}."
+    if people := people_words(story.subjects):
+        yield people
     if names:
         yield f"It puts forward {names[0]}."
     if shown:
@@ -224,7 +223,7 @@ def _looks(inspection: Inspection) -> Report:
     """Light and colour of the keyframes in time order."""
     findings = tuple(
         Finding(
-            text=_look_words(look_at(picture.pixels)),
+            text=look_words(look_at(picture.pixels)),
             span=Span(start_s=picture.time_s, end_s=picture.time_s),
             picture=picture,
         )

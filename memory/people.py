@@ -1,0 +1,75 @@
+"""The stage of a build that looks for people in the kept frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import TypeAdapter
+from pydantic_core import to_jsonable_python
+
+from admir.errors import MemoryStoreError
+from admir.memory.journal import Journal
+from admir.memory.survey import Sample, Survey
+from admir.perception.decode import load_image
+from admir.perception.faces import CascadeFaces, FaceDetector
+from admir.perception.people import Moment, Sight, follow_people, sight_of
+from admir.types import Subject
+
+_SIGHTS = TypeAdapter(tuple[Sight, ...])
+
+
+def find_people(
+    seen: Survey,
+    folder: Path,
+    journal: Journal,
+    *,
+    tell: Callable[[str, int, int], None],
+    stop: Callable[[], bool],
+    make_detector: Callable[[], FaceDetector] = CascadeFaces,
+) -> tuple[Subject, ...]:
+    """The people of a survey, by the frames in `folder`; what was looked at is in the journal.
+
+    A frame that did not change shows whom the frame before it showed. Raises MemoryStoreError where
+    a frame cannot be read. Runs in a thread.
+    """
+    wanted = [sample for sample in seen.samples if sample.changed]
+    todo = [sample for sample in wanted if _key(sample) not in journal]
+    if todo:
+        detector = make_detector()
+        for done, sample in enumerate(todo, len(wanted) - len(todo) + 1):
+            if stop():
+                return ()
+            journal.put(_key(sample), to_jsonable_python(_look(sample, folder, detector, journal)))
+            tell("faces", done, len(wanted))
+    return follow_people(_moments(seen.samples, journal), seen.shots)
+
+
+def _key(sample: Sample) -> str:
+    return f"faces:{sample.frame.file}"
+
+
+def _look(
+    sample: Sample, folder: Path, detector: FaceDetector, journal: Journal
+) -> tuple[Sight, ...]:
+    path = folder / sample.frame.file
+    try:
+        pixels = load_image(path)
+    except OSError as error:
+        journal.put("survey", None)
+        raise MemoryStoreError(
+            f"{path} cannot be read ({error}); run the same command to decode again"
+        ) from None
+    return tuple(sight_of(face, pixels) for face in detector.find(pixels))
+
+
+def _moments(samples: Sequence[Sample], journal: Journal) -> list[Moment]:
+    moments: list[Moment] = []
+    for sample in samples:
+        if sample.changed:
+            sights = _SIGHTS.validate_python(journal[_key(sample)])
+            moments.append(Moment(time_s=sample.frame.time_s, sights=sights))
+        elif moments:
+            moments.append(replace(moments[-1], time_s=sample.frame.time_s))
+    return moments
