@@ -7,19 +7,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from admir.backends.base import Caption, ClipView, Finding, GridReading, Inspection, Report, Story
+from admir.backends.offline.arc import clipped, lines_between, retold
 from admir.backends.offline.extract import calls_to_action, percents, prices, urls
-from admir.backends.offline.lexicon import devices
+from admir.backends.offline.lines import sentences
 from admir.backends.offline.names import Line, names_in, rank_names, same_name
+from admir.backends.offline.story import infer, infer_span
 from admir.perception.changes import differs, signature
 from admir.perception.decode import Picture
 from admir.perception.look import look_at
 from admir.perception.ocr import TextLine, TextReader
 from admir.perception.screen_text import NO_THUMBS, Reading, follow_lines
-from admir.text import squash, words
-from admir.types import Clip, Look, Narrative, Span, Subject
+from admir.types import Clip, Inference, Look, Narrative, Span, Subject
 
 _MOST_ENTITIES = 5
 _READERS = 2
+_FEW_PARTS = 4
+_ORDER = ("device", "arc", "audience", "emotion", "theme")
 _NOT_A_PERSON = ("narrator", "voice", "voiceover", "announcer", "speaker", "vo")
 
 
@@ -173,24 +176,29 @@ def _narrative(story: Story) -> Narrative:
     ]
     lines += [Line(text=u.text, span=u.span, kind="speech") for u in story.utterances]
     names = [entry.name for entry in rank_names(lines, story.video.duration_s)[:_MOST_ENTITIES]]
+    inferences = infer(story, names[0] if names else "")
     return Narrative(
-        summary=" ".join(_sentences(story, shown, names)),
+        summary=" ".join(_sentences(story, shown, names, inferences)),
         genre=_genre(shown),
         entities=tuple(names),
         explicit_text=tuple(shown),
         mismatches=tuple(_mismatches(shown, [u.text for u in story.utterances])),
+        inferences=inferences,
     )
 
 
-def _sentences(story: Story, shown: Sequence[str], names: Sequence[str]) -> Iterator[str]:
+def _sentences(
+    story: Story, shown: Sequence[str], names: Sequence[str], inferences: Sequence[Inference]
+) -> Iterator[str]:
     shots = len(story.shots)
     yield f"An ad of {story.video.duration_s:.1f} s in {shots} shot{'s' * (shots != 1)}."
     if names:
         yield f"It puts forward {names[0]}."
-    if shown:
-        yield f'On screen it opens with "{shown[0]}"' + (
-            f' and closes with "{shown[-1]}".' if len(shown) > 1 else "."
-        )
+    if arc := retold(inferences):
+        yield arc
+    if len({i.quote for i in inferences if i.kind == "arc"}) < _FEW_PARTS:
+        lines = lines_between(sentences(story.screen_text, story.utterances))
+        yield f"Its words in order: {lines}." if lines else "It has hardly any words."
     offers = [text for text in shown if prices(text) or percents(text)]
     if offers:
         yield f"It offers: {'; '.join(offers[:3])}."
@@ -200,6 +208,15 @@ def _sentences(story: Story, shown: Sequence[str], names: Sequence[str]) -> Iter
         yield f"{len(story.utterances)} lines are spoken{by}."
     else:
         yield "No speech was transcribed."
+    yield from _tone(inferences)
+
+
+def _tone(inferences: Sequence[Inference]) -> Iterator[str]:
+    """Who is meant, how it feels and what it speaks of, by rule; the surest first."""
+    for kind, opening in (("audience", "Meant for"), ("emotion", "Tone"), ("theme", "Themes")):
+        some = sorted((i for i in inferences if i.kind == kind), key=lambda i: -i.confidence)
+        if some:
+            yield f"{opening}, by rule: {', '.join(i.label for i in some)}."
 
 
 def _genre(shown: Sequence[str]) -> str:
@@ -236,33 +253,31 @@ def _looks(inspection: Inspection) -> Report:
 
 
 def _read_grids(reading: GridReading) -> Report:
-    """Devices of persuasion that lines of the span show, each with its words and time."""
-    findings = tuple(_device_findings(reading))
+    """What the words of the span show by rule, each with its words, time and rule."""
+    inferences = _inferred_in(reading)
+    findings = tuple(Finding(text=_finding(i), span=i.span) for i in inferences)
     light = [look_at(grid.pixels).light for grid in reading.grids]
-    arc = " -> ".join(dict.fromkeys(light)) or "unknown"
+    course = " -> ".join(dict.fromkeys(light)) or "unknown"
     named = "; ".join(f.text for f in findings) or "no device shows in its words"
-    text = f"Light: {arc}. By rule, from the words of the ad: {named}."
+    text = f"Light: {course}. By rule, from the words of the ad: {named}."
     return Report(text=text, findings=findings)
 
 
-def _device_findings(reading: GridReading) -> Iterator[Finding]:
-    for device, cues in devices().items():
-        for clip in reading.clips:
-            hit = next((t for t in (*clip.screen_text, clip.speech) if _shows(t, cues)), None)
-            if hit:
-                yield Finding(text=f'{device} ("{_clipped(hit)}")', span=clip.span)
-                break
+def _inferred_in(reading: GridReading) -> list[Inference]:
+    """Devices first, then the arc, then the rest; of each the surest first.
+
+    The words of the span tell all but the arc, which needs the place in the whole ad.
+    """
+    told = [
+        i
+        for i in reading.narrative.inferences
+        if i.span.overlap_s(reading.span) > 0 and (i.kind == "arc" or not i.quote)
+    ]
+    found = [*told, *infer_span(reading.screen_text, reading.utterances)]
+    return sorted(found, key=lambda i: (_ORDER.index(i.kind), -i.confidence, i.span.start_s))
 
 
-def _shows(text: str, cues: frozenset[str]) -> bool:
-    flat = squash(text)
-    spoken = set(words(text))
-    return any(
-        cue in spoken or (not cue.isascii() and cue in flat) or (cue == "%" and "%" in text)
-        for cue in cues
-    )
-
-
-def _clipped(text: str) -> str:
-    parts = text.split()
-    return text if len(parts) <= 12 else " ".join(parts[:12]) + " ..."
+def _finding(inference: Inference) -> str:
+    quote = f' ("{clipped(inference.quote)}")' if inference.quote else ""
+    why = f"by the rule: {inference.rule}; confidence {inference.confidence:.2f}"
+    return f"{inference.label}{quote} {why}"
