@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from admir.backends.base import Caption, ClipView, Finding, GridReading, Inspection, Report, Story
 from admir.backends.offline.arc import clipped, lines_between, retold
+from admir.backends.offline.cues import kind_asked
 from admir.backends.offline.extract import calls_to_action, percents, prices, urls
 from admir.backends.offline.lines import sentences
 from admir.backends.offline.names import Line, names_in, rank_names, same_name
-from admir.backends.offline.story import infer, infer_span
+from admir.backends.offline.story import BY_RULE, infer, infer_span
 from admir.perception.changes import differs, signature
 from admir.perception.decode import Picture
 from admir.perception.look import look_at
@@ -264,7 +266,7 @@ def _read_grids(reading: GridReading) -> Report:
 
 
 def _inferred_in(reading: GridReading) -> list[Inference]:
-    """Devices first, then the arc, then the rest; of each the surest first.
+    """The kind that is asked for first; one of each label, surest first, before the next of any.
 
     The words of the span tell all but the arc, which needs the place in the whole ad.
     """
@@ -274,10 +276,17 @@ def _inferred_in(reading: GridReading) -> list[Inference]:
         if i.span.overlap_s(reading.span) > 0 and (i.kind == "arc" or not i.quote)
     ]
     found = [*told, *infer_span(reading.screen_text, reading.utterances)]
-    return sorted(found, key=lambda i: (_ORDER.index(i.kind), -i.confidence, i.span.start_s))
+    asked = kind_asked(reading.focus)
+    found.sort(key=lambda i: (i.kind != asked, _ORDER.index(i.kind), -i.confidence, i.span.start_s))
+    seen: Counter[tuple[str, str]] = Counter()
+    rank = {}
+    for index, one in enumerate(found):
+        rank[index] = (one.kind != asked, seen[one.kind, one.label], index)
+        seen[one.kind, one.label] += 1
+    return [found[index] for index in sorted(rank, key=lambda index: rank[index])]
 
 
 def _finding(inference: Inference) -> str:
     quote = f' ("{clipped(inference.quote)}")' if inference.quote else ""
-    why = f"by the rule: {inference.rule}; confidence {inference.confidence:.2f}"
-    return f"{inference.label}{quote} {why}"
+    why = f"{BY_RULE}{inference.rule}, confidence {inference.confidence:.2f}"
+    return f"{inference.label}{quote}{why}"
