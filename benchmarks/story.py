@@ -27,11 +27,11 @@ from admir.backends.offline.story import infer
 from admir.memory.blocks import text_blocks
 from admir.types import Memory
 
-_ASKS_AUDIENCE = re.compile("受众|人群|群体|客群|客群|哪类")
+_ASKS_AUDIENCE = re.compile("受众|人群|群体|客群|哪类")
 _AUDIENCE = {
     "women": "女|宝妈|妈妈|姐妹",
     "men": "男",
-    "parents": "宝妈|家长|育儿|父母|母婴|妈妈|育儿|孩子",
+    "parents": "宝妈|家长|育儿|父母|母婴|妈妈|孩子",
     "students": "学生|早八|大学|考公",
     "office workers": "职场|通勤|上班|白领|打工",
     "young people": "年轻|Z世代|青年|青少年",
@@ -46,17 +46,17 @@ _OTHER = {
     ("arc", "hook"): "Hook|钩子|黄金前三秒|黄金三秒",
     ("arc", "problem"): "痛点",
     ("arc", "call to action"): "CTA|行动号召|促单|下单|囤货",
-    ("device", "price anchor"): "价格锚|锚定|锚点|原价|比价|平替",
+    ("device", "price anchor"): "价格锚|价值锚|比价|平替|原价|专柜|巨大价格|高价",
     ("device", "scarcity"): "稀缺|紧迫|库存|限量|限时|捡漏",
     ("device", "urgency"): "稀缺|紧迫|限时|损失厌恶",
     ("device", "authority"): "权威|专家|专利|认证|检测|备案",
     ("device", "social proof"): "从众|社会认同|口碑|销量|回购|热销|社交背书",
     ("device", "comparison"): "对比|竞品|反差",
-    ("device", "fear"): "恐惧|焦虑|损失厌恶|危机",
+    ("device", "fear"): "恐惧|恐慌|损失厌恶|危机|死亡",
     ("device", "celebrity"): "明星|代言|超模|冠军|同款|空姐",
     ("device", "free gift"): "赠|买一送|免费|包邮|试吃",
-    ("device", "discount"): "优惠|折扣|促销|福利|大促|低价|促单利益",
-    ("device", "guarantee"): "退款|包退|售后|风险逆转|兜底|质保|承诺",
+    ("device", "discount"): "优惠|折扣|促销|福利|大促|低价|让利",
+    ("device", "guarantee"): "退款|包退|售后|风险逆转|兜底|质保|上门安装|零风险",
     ("device", "ingredient or technology"): "成分|技术|专利|科技|参数|材质|面料",
     ("device", "curiosity"): "好奇|悬念|猎奇",
 }

@@ -161,7 +161,7 @@ def _readings(given: Material) -> list[Draft]:
     if not found:
         return []
     heads = [e.quote.split(BY_RULE)[0] for e in found[:3]]
-    text = f"{'; '.join(heads)}, by stated rules" if len(heads) > 1 else found[0].quote
+    text = f"By stated rules: {'; '.join(heads)}" if len(heads) > 1 else found[0].quote
     return [Draft(text=text, key=squash(text), evidence=tuple(found[:3]), score=1.0)]
 
 

@@ -30,7 +30,7 @@ _PER_LABEL: dict[InferenceKind, int] = {"arc": 3, "device": 3}
 _PER_KIND: dict[InferenceKind, int] = {
     "arc": 14,
     "device": 24,
-    "audience": 3,
+    "audience": 4,
     "emotion": 4,
     "theme": 4,
 }
