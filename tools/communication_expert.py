@@ -7,6 +7,7 @@ import asyncio
 from pydantic import Field, model_validator
 
 from admir.backends.base import GridReading
+from admir.memory.blocks import text_blocks
 from admir.memory.pixels import frames_at
 from admir.perception.decode import sample_times
 from admir.perception.grids import EXPERT_FRAMES, make_grids
@@ -43,6 +44,9 @@ async def run(context: ToolContext, arguments: CommunicationExpert) -> ToolResul
             utterances=tuple(u for u in memory.utterances if u.span.overlap_s(span) > 0),
             clips=tuple(c for c in memory.clips if c.span.overlap_s(span) > 0),
             narrative=memory.narrative,
+            screen_text=text_blocks(
+                [line for line in memory.screen_text if line.span.overlap_s(span) > 0]
+            ),
         )
     )
     evidence = tuple(

@@ -80,6 +80,8 @@ class GridReading:
     utterances: tuple[Utterance, ...]
     clips: tuple[Clip, ...]
     narrative: Narrative
+    screen_text: tuple[ScreenText, ...] = ()
+    """Blocks of on-screen text in the span."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

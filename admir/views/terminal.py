@@ -16,7 +16,7 @@ from rich.tree import Tree
 from admir.perception.look import merge_looks, pace_words, palette_words
 from admir.perception.people import people_words
 from admir.text import shown
-from admir.types import Action, Answer, Claim, Clip, Evidence, Memory, Step
+from admir.types import Action, Answer, Claim, Clip, Evidence, Memory, Narrative, Span, Step
 from admir.views.rows import Unreadable
 from admir.views.words import BASES
 
@@ -110,6 +110,8 @@ def show_memory(console: Console, memory: Memory) -> None:
     console.print(Text("\n".join(map(shown, memory.narrative.text.splitlines()))))
     for mismatch in memory.narrative.mismatches:
         console.print(Text(shown(f"Mismatch: {mismatch}"), style="yellow"))
+    if memory.narrative.inferences:
+        console.print(_arc(memory.narrative))
     for clip in memory.clips:
         console.print(_clip(clip))
     if memory.subjects:
@@ -147,6 +149,20 @@ def _facts(memory: Memory) -> Text:
     if video.metadata:
         lines.append(", ".join(f"{key}: {value}" for key, value in video.metadata.items()))
     return Text("\n".join(map(shown, lines)))
+
+
+def _arc(narrative: Narrative) -> Table:
+    """Time, part and words; parts that one sentence plays together share a row."""
+    rows: dict[tuple[Span, str], list[str]] = {}
+    for inference in narrative.inferences:
+        if inference.kind == "arc":
+            rows.setdefault((inference.span, inference.quote), []).append(inference.label)
+    table = Table(title="story, by rule", title_justify="left", box=None, header_style="dim")
+    for column in ("time", "role", "words"):
+        table.add_column(column, no_wrap=column == "time")
+    for (span, quote), roles in rows.items():
+        table.add_row(str(span), ", ".join(map(shown, roles)), Text(shown(quote)))
+    return table
 
 
 def _clip(clip: Clip) -> Text:

@@ -19,6 +19,7 @@ from admir.backends.offline.naming import name_drafts, slogan_drafts, small_prin
 from admir.backends.offline.ordering import order_drafts, time_drafts
 from admir.backends.offline.question import Query, understand
 from admir.backends.offline.relevance import asked_speakers, channel_of, has_term, missing_names
+from admir.backends.offline.story import BY_RULE
 from admir.text import fold, squash, tokenize, words
 from admir.types import Evidence
 
@@ -194,11 +195,12 @@ def _quoted(query: Query, line: Evidence) -> str:
 
 
 def _readings(given: Material) -> list[Draft]:
-    """What the communication expert read."""
+    """What the communication expert read; several findings give their rules in the evidence."""
     found = [e for e in given.everything if e.kind == "expert"]
     if not found:
         return []
-    text = "; ".join(e.quote for e in found[:3])
+    heads = [e.quote.split(BY_RULE)[0] for e in found[:3]]
+    text = f"By stated rules: {'; '.join(heads)}" if len(heads) > 1 else found[0].quote
     return [Draft(text=text, key=squash(text), evidence=tuple(found[:3]), score=1.0)]
 
 

@@ -43,24 +43,14 @@ def kinds() -> tuple[Kind, ...]:
 
 
 @cache
-def _lexicon() -> dict[str, str | dict[str, str]]:
+def _lexicon() -> dict[str, str]:
     return tomllib.loads((_WORDS / "lexicon.toml").read_text("utf-8"))
 
 
 @cache
 def word_list(name: str) -> frozenset[str]:
     """One list of lexicon.toml by its name."""
-    entry = _lexicon()[name]
-    assert isinstance(entry, str)
-    return frozenset(fold(entry).split())
-
-
-@cache
-def devices() -> dict[str, frozenset[str]]:
-    """Persuasion devices and the words that show them."""
-    table = _lexicon()["devices"]
-    assert isinstance(table, dict)
-    return {name: frozenset(fold(entry).split()) for name, entry in table.items()}
+    return frozenset(fold(_lexicon()[name]).split())
 
 
 @cache

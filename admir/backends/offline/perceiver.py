@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from admir.backends.base import Caption, ClipView, Finding, GridReading, Inspection, Report, Story
-from admir.backends.offline.extract import calls_to_action, percents, prices, urls
-from admir.backends.offline.lexicon import devices
-from admir.backends.offline.names import Line, names_in, rank_names, same_name
-from admir.perception.changes import differs, signature
-from admir.perception.decode import Picture
-from admir.perception.look import look_at, look_words, pace_words
-from admir.perception.ocr import TextLine, TextReader
-from admir.perception.people import merge_spans, people_words
-from admir.perception.screen_text import NO_THUMBS, Reading, follow_lines
-from admir.text import squash, words
-from admir.types import Clip, Narrative, Span, Subject
+from admir.backends.base import Caption, ClipView, GridReading, Inspection, Report, Story
+from admir.backends.offline.inspecting import read_frames, see_frames
+from admir.backends.offline.names import names_in, same_name
+from admir.backends.offline.persuasion import read_grids
+from admir.backends.offline.telling import tell_story
+from admir.perception.look import look_words
+from admir.perception.ocr import TextReader
+from admir.perception.people import merge_spans
+from admir.types import Clip, Narrative, Subject
 
-_MOST_ENTITIES = 5
-_READERS = 2
 _NOT_A_PERSON = ("narrator", "voice", "voiceover", "announcer", "speaker", "vo")
 
 
@@ -55,46 +49,17 @@ class OfflinePerceiver:
 
     async def narrate(self, story: Story) -> Narrative:
         """See `Perceiver`: told from the lines of the screen and of the speech."""
-        return _narrative(story)
+        return tell_story(story)
 
     async def inspect(self, inspection: Inspection) -> Report:
-        """See `Perceiver`: literal reads every changed frame, semantic names the look."""
+        """See `Perceiver`: literal reads every changed frame, semantic sees colours and faces."""
         if inspection.mode == "literal":
-            return await asyncio.to_thread(self._read_frames, inspection)
-        return _looks(inspection)
+            return await asyncio.to_thread(read_frames, inspection, self._reader)
+        return await asyncio.to_thread(see_frames, inspection)
 
     async def read_grids(self, reading: GridReading) -> Report:
         """See `Perceiver`: light over time, and devices that the words of the ad show."""
-        return _read_grids(reading)
-
-    def _read_frames(self, inspection: Inspection) -> Report:
-        readings = list(self._readings(inspection.pictures))
-        lines = follow_lines(readings, inspection.span, NO_THUMBS, ())
-        by_time = {picture.time_s: picture for picture in inspection.pictures}
-        findings = tuple(
-            Finding(text=line.text, span=line.span, picture=by_time[line.frame_s], box=line.box)
-            for line in lines
-        )
-        log = "\n".join(f'{f.span}: "{f.text}"' for f in findings) or "No text can be read."
-        look = look_at(inspection.pictures[0].pixels)
-        text = f"{len(inspection.pictures)} frames. {look_words(look)}.\n{log}"
-        return Report(text=text, findings=findings)
-
-    def _readings(self, pictures: Sequence[Picture]) -> Iterator[Reading]:
-        """OCR of the frames that differ from the one before; the others repeat its lines."""
-        signs = [signature(picture.pixels) for picture in pictures]
-        changed = [
-            picture
-            for picture, sign, before in zip(pictures, signs, (None, *signs), strict=False)
-            if before is None or differs(before, sign)
-        ]
-        with ThreadPoolExecutor(_READERS, "admir-inspect") as pool:
-            read = pool.map(lambda picture: self._reader.read(picture.pixels), changed)
-            lines_of = dict(zip((picture.time_s for picture in changed), read, strict=True))
-        lines: tuple[TextLine, ...] = ()
-        for picture in pictures:
-            lines = lines_of.get(picture.time_s, lines)
-            yield Reading(time_s=picture.time_s, lines=lines)
+        return read_grids(reading)
 
 
 def _speakers(view: ClipView) -> list[str]:
@@ -158,110 +123,3 @@ def _united(a: Subject, b: Subject) -> Subject:
 def _numbered(subjects: Iterable[Subject]) -> Iterator[Subject]:
     for number, subject in enumerate(subjects, start=1):
         yield replace(subject, id=f"s{number}")
-
-
-def _narrative(story: Story) -> Narrative:
-    shown = list(dict.fromkeys(block.text for block in story.screen_text))
-    lines = [
-        Line(text=b.text, span=b.span, kind="screen_text", height=b.box[3] - b.box[1])
-        for b in story.screen_text
-    ]
-    lines += [Line(text=u.text, span=u.span, kind="speech") for u in story.utterances]
-    names = [entry.name for entry in rank_names(lines, story.video.duration_s)[:_MOST_ENTITIES]]
-    return Narrative(
-        summary=" ".join(_sentences(story, shown, names)),
-        genre=_genre(shown),
-        entities=tuple(names),
-        explicit_text=tuple(shown),
-        mismatches=tuple(_mismatches(shown, [u.text for u in story.utterances])),
-    )
-
-
-def _sentences(story: Story, shown: Sequence[str], names: Sequence[str]) -> Iterator[str]:
-    shots = len(story.shots)
-    yield f"An ad of {story.video.duration_s:.1f} s in {shots} shot{'s' * (shots != 1)}."
-    if shots > 1:
-        yield f"It has {pace_words(story.shots)}."
-    if people := people_words(story.subjects):
-        yield people
-    if names:
-        yield f"It puts forward {names[0]}."
-    if shown:
-        yield f'On screen it opens with "{shown[0]}"' + (
-            f' and closes with "{shown[-1]}".' if len(shown) > 1 else "."
-        )
-    offers = [text for text in shown if prices(text) or percents(text)]
-    if offers:
-        yield f"It offers: {'; '.join(offers[:3])}."
-    if story.utterances:
-        speakers = dict.fromkeys(u.speaker for u in story.utterances if u.speaker)
-        by = f", by {', '.join(speakers)}" if speakers else ""
-        yield f"{len(story.utterances)} lines are spoken{by}."
-    else:
-        yield "No speech was transcribed."
-
-
-def _genre(shown: Sequence[str]) -> str:
-    sells = any(prices(t) or percents(t) or urls(t) or calls_to_action(t) for t in shown)
-    if sells:
-        return "direct promotion (a price, an offer, an address or a call to action is shown)"
-    return "brand film (no price, offer, address or call to action is shown)"
-
-
-def _mismatches(shown: Sequence[str], said: Sequence[str]) -> Iterator[str]:
-    """Amounts that are said and not shown."""
-    on_screen = {value.key for text in shown for value in prices(text)}
-    if not on_screen:
-        return
-    for text in said:
-        for value in prices(text):
-            if value.key not in on_screen:
-                yield f'"{value.text}" is said and not shown'
-
-
-def _looks(inspection: Inspection) -> Report:
-    """Light and colour of the keyframes in time order."""
-    findings = tuple(
-        Finding(
-            text=look_words(look_at(picture.pixels)),
-            span=Span(start_s=picture.time_s, end_s=picture.time_s),
-            picture=picture,
-        )
-        for picture in inspection.pictures
-    )
-    text = "\n".join(f"{f.span.start_s:.1f} s: {f.text}." for f in findings)
-    note = "The offline preset names light and colour; it does not recognise objects or people."
-    return Report(text=f"{text}\n{note}", findings=findings)
-
-
-def _read_grids(reading: GridReading) -> Report:
-    """Devices of persuasion that lines of the span show, each with its words and time."""
-    findings = tuple(_device_findings(reading))
-    light = [look_at(grid.pixels).light for grid in reading.grids]
-    arc = " -> ".join(dict.fromkeys(light)) or "unknown"
-    named = "; ".join(f.text for f in findings) or "no device shows in its words"
-    text = f"Light: {arc}. By rule, from the words of the ad: {named}."
-    return Report(text=text, findings=findings)
-
-
-def _device_findings(reading: GridReading) -> Iterator[Finding]:
-    for device, cues in devices().items():
-        for clip in reading.clips:
-            hit = next((t for t in (*clip.screen_text, clip.speech) if _shows(t, cues)), None)
-            if hit:
-                yield Finding(text=f'{device} ("{_clipped(hit)}")', span=clip.span)
-                break
-
-
-def _shows(text: str, cues: frozenset[str]) -> bool:
-    flat = squash(text)
-    spoken = set(words(text))
-    return any(
-        cue in spoken or (not cue.isascii() and cue in flat) or (cue == "%" and "%" in text)
-        for cue in cues
-    )
-
-
-def _clipped(text: str) -> str:
-    parts = text.split()
-    return text if len(parts) <= 12 else " ".join(parts[:12]) + " ..."

@@ -15,7 +15,8 @@ _CARD_S = 1.0
 _MOST_INK_S = 0.5
 _CARD = re.compile(r"\b(cards?|logo|frame|screen|image|picture)\b|画面|商标")
 _COLOUR_WORDS = re.compile(
-    r"\b(what|which) (is the )?(dominant |main |background )?colou?rs?( of| are| is)?\b|colou?rs?\b|"
+    r"\b(what|which) (is the )?(dominant |main |background )?colou?rs?( of| are| is)?\b|"
+    r"colou?rs?\b|"
     r"是?什么颜色|颜色"
 )
 
