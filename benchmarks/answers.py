@@ -6,7 +6,8 @@ Each truth file `<name>.json` holds `questions`: kind, question, accepted `answe
 applies the time. Its video is DIR/<name>.mp4; `demo` is the bundled ad. A memory is built, or the
 stored one used, by the shipped builder, and the shipped agent is asked.
 
-An answer is right when it holds one of the accepted ones; of a time, when it states one within
+An answer is right when it holds one of the accepted ones (one of 20 letters or more may be misread
+by 7 %); of a time, when it states one within
 0.7 s of the truth; of a count, when its first number is that. `absent` (nothing of that kind is in
 the ad), `speech` with `unknown` and `object` (a wordless thing) are right when they are refused:
 the answer is not grounded. Prints `kind right asked share`; `exact` joins the kinds with an answer.
@@ -22,13 +23,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rapidfuzz.fuzz import partial_ratio
+
 import admir
 from admir.demo import AD
-from admir.text import STATED_TIME, contains, is_cjk, numbers, seconds_of
+from admir.text import STATED_TIME, contains, numbers, seconds_of, squash
 from admir.types import Answer
 
 TRUTH = Path(__file__).parent / "truth"
 TIME_SLACK_S = 0.7
+LONG, NEARLY = 20, 93.0
 _CHINESE = {"一": "1", "两": "2", "二": "2", "三": "3", "四": "4", "五": "5"}
 
 
@@ -76,9 +80,21 @@ def is_right(row: Mapping[str, Any], answer: Answer) -> bool:
     if row["kind"] == "time" and _times(row["answers"]):
         stated = _times(re.findall(STATED_TIME.pattern, answer.answer) and [answer.answer])
         return any(abs(a - b) <= TIME_SLACK_S for a in stated for b in _times(row["answers"]))
+    if answer.basis == "none":
+        return False
     if row["kind"] in ("count", "people") and (wanted := _counts(row["answers"])):
-        return bool(wanted & set(_counts([answer.answer], first=True)))
-    return answer.basis != "none" and any(contains(answer.answer, a) for a in row["answers"])
+        counted = _counts([answer.answer], first=True)
+        words = [a for a in row["answers"] if not _counts([a])]
+        return bool(wanted & counted) or any(contains(answer.answer, a) for a in words)
+    return any(_holds(answer.answer, a) for a in row["answers"])
+
+
+def _holds(answer: str, accepted: str) -> bool:
+    """Whether the accepted answer stands in the answer; in a long one small misreadings may be."""
+    if contains(answer, accepted):
+        return True
+    long = len(squash(accepted)) >= LONG and not numbers(accepted)
+    return long and partial_ratio(squash(accepted), squash(answer)) >= NEARLY
 
 
 def _times(texts: Sequence[str]) -> list[float]:
@@ -91,7 +107,7 @@ def _counts(texts: Sequence[str], *, first: bool = False) -> set[str]:
     """The numbers of the texts, or the first of each, times left out."""
     found = []
     for text in texts:
-        plain = "".join(_CHINESE.get(c, c) for c in text) if is_cjk(text) else text
+        plain = "".join(_CHINESE.get(c, c) for c in text)
         stated = numbers(STATED_TIME.sub(" ", plain))
         found += stated[:1] if first else stated
     return set(found)

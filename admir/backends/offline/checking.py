@@ -22,6 +22,8 @@ from admir.backends.offline.names import RankedName, same_name
 from admir.backends.offline.naming import ranked_names
 from admir.backends.offline.question import Query, understand
 from admir.backends.offline.relevance import channel_of, has_term
+from admir.backends.offline.remeasuring import WORKED_OUT, restated
+from admir.backends.offline.saying import own_words
 from admir.perception.ocr import TextReader
 from admir.text import STATED_TIME, contains, seconds_of, squash, stem, tokenize, words
 from admir.types import Claim, ClaimStatus, Evidence, Span
@@ -72,6 +74,8 @@ def _decide(query: Query, claim: Claim, check: Check, reader: TextReader) -> Cla
     cited = tuple(e for e in check.evidence if e.id in claim.evidence)
     if cited and all(e.kind == "expert" for e in cited):
         return replace(claim, status="expert", reason="a reading of the communication expert")
+    if query.kind.value in WORKED_OUT and not _said_by_line(query, cited):
+        return _decide_measured(query, claim, check)
     case = Case(
         query=query,
         claim=claim.text,
@@ -87,6 +91,18 @@ def _decide(query: Query, claim: Claim, check: Check, reader: TextReader) -> Cla
         status: ClaimStatus = "contradicted" if fault.contradicts else "unverified"
         return replace(claim, status=status, reason=fault.reason)
     return replace(claim, status="verified", reason=_support(case, seen))
+
+
+def _said_by_line(query: Query, cited: Sequence[Evidence]) -> bool:
+    """Whether a line of the ad itself answers: somebody names a colour."""
+    return query.kind.value == "colour" and all(channel_of(e) is not None for e in cited)
+
+
+def _decide_measured(query: Query, claim: Claim, check: Check) -> Claim:
+    wrong = restated(query, claim, check)
+    if wrong:
+        return replace(claim, status="contradicted", reason=wrong)
+    return replace(claim, status="verified", reason=f"{', '.join(claim.evidence)}, measured again")
 
 
 def _support(case: Case, seen: Sequence[str]) -> str:
@@ -158,7 +174,7 @@ def _counted(text: str) -> list[tuple[str, str]]:
 
 def _content(claim: str) -> list[str]:
     """The words of a claim that assert something; quotes and times are checked elsewhere."""
-    neutral = word_list("stop") | word_list("frame") | word_list("negations")
+    neutral = word_list("stop") | word_list("frame") | word_list("negations") | own_words()
     parts = words(STATED_TIME.sub(" ", _QUOTED.sub(" ", claim)))
     return [w for w in parts if w not in neutral and (len(w) > 1 or w.isdigit())]
 

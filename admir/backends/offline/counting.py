@@ -30,7 +30,7 @@ def times_drafts(given: Material, lines: Lines) -> list[Draft]:
     spans = stretches(same)
     if not spans:
         return []
-    times = ", ".join(f"{span.start_s:.1f} s" for span in spans)
+    times = ", ".join(say(language, "seconds", at=f"{span.start_s:.1f}") for span in spans)
     phrase = "counted_once" if len(spans) == 1 else "counted"
     text = say(language, phrase, count=count_word(language, len(spans)), times=times)
     return [Draft(text=text, key=squash(text), evidence=tuple(same), score=1.0)]

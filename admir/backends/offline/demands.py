@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from admir.backends.offline.extract import prices
+from admir.backends.offline.lexicon import word_list
 from admir.backends.offline.material import Draft
 from admir.backends.offline.question import Query
 from admir.backends.offline.relevance import asked_speakers, channel_of
+from admir.text import tokenize, words
 from admir.types import Evidence
 
 
@@ -24,6 +26,8 @@ def unmet_by(query: Query, line: Evidence, everything: Sequence[Evidence]) -> st
     speakers = asked_speakers(query, everything) if query.kind.name == "speech" else frozenset()
     if speakers and line.kind == "speech" and line.speaker not in speakers:
         return f"{line.id} is said by {line.speaker or 'somebody unnamed'}"
+    if missing := _missing_subject(query, line, everything):
+        return f"{line.id} says nothing of {missing}"
     if query.kind.value == "price" and (amounts := prices(line.quote)):
         wrong = "now" if query.asks_old else "old"
         if all(value.role == wrong for value in amounts):
@@ -35,3 +39,13 @@ def unmet_by(query: Query, line: Evidence, everything: Sequence[Evidence]) -> st
 def meets(query: Query, draft: Draft, everything: Sequence[Evidence]) -> bool:
     """Whether every line that a draft rests on can carry an answer."""
     return all(unmet_by(query, line, everything) is None for line in draft.evidence)
+
+
+def _missing_subject(query: Query, line: Evidence, everything: Sequence[Evidence]) -> str | None:
+    """What a price or an offer is asked for (delivery, a code) that no line beside it names."""
+    if query.kind.value not in ("price", "offer"):
+        return None
+    beside = [line, *(e for e in everything if e.span.overlap_s(line.span) > 0)]
+    said = {term for e in beside if channel_of(e) for term in tokenize(e.quote)}
+    subjects = set(words(query.text)) & word_list("price_subjects")
+    return next((word for word in sorted(subjects) if not set(tokenize(word)) & said), None)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 from admir.backends.offline.counting import quantity_drafts, screen_time_drafts, times_drafts
 from admir.backends.offline.extract import EXTRACTORS, Value, dates, urls
@@ -28,6 +30,9 @@ LEAST_OVERLAP = 0.5
 
 _SINGLE_SCORE = 0.7
 _NEAR_SHARE = 0.12
+_SHORT_LINE = 3
+_TOGETHER_S = 1.0
+_FOLLOWS_S = 0.6
 _NEARLY_BEST = 0.75
 _WITHOUT_LINES = ("reading", "measure", "colour", "people")
 """Kinds that are not answered by a line."""
@@ -40,7 +45,10 @@ def drafts(query: Query, evidence: Sequence[Evidence], duration_s: float) -> lis
         return []
     if query.yes_no and query.kind.value in EXTRACTORS and not _topic_is_there(given):
         return []
-    found = _DRAFTERS.get(query.kind.value, _typed)(given)
+    draft = _DRAFTERS.get(query.kind.value, _typed)
+    if query.kind.value == "name" and query.aspect != "content" and query.channel == "speech":
+        draft = _quotes
+    found = draft(given)
     if query.aspect != "content" and query.kind.value not in _WITHOUT_LINES:
         found = time_drafts(given, found)
     return sorted(found, key=lambda draft: -draft.score)
@@ -89,6 +97,8 @@ def _value_draft(given: Material, line: Evidence, value: Value) -> Draft:
             re.search(r"\b(until|till|ends?|by|before|valid)\b|止", fold(line.quote))
         )
         score += 0.3 * any(c.isdigit() for c in value.text)
+    if query.kind.value in ("year", "date") and len(words(line.quote)) <= _SHORT_LINE:
+        text = line.quote
     if query.kind.value in ("offer", "call_to_action"):
         text, lines = _with_neighbours(given, line, value)
         score += 0.4 * (line.span.end_s / max(given.duration_s, 1e-6))
@@ -134,7 +144,22 @@ def _quotes(given: Material) -> list[Draft]:
     named = {term for speaker in speakers for term in words(speaker)}
     if fitting and not query.terms - named and not query.quoted:
         return _lists(query, [e for e in fitting if in_channel(query, e)] or fitting)
-    return [_line_draft(given, e) for e in fitting]
+    return [*(_line_draft(given, e) for e in fitting), *_pair_drafts(given, lines)]
+
+
+def _pair_drafts(given: Material, lines: Sequence[Evidence]) -> list[Draft]:
+    """Two captions in a row that hold more of the question together than either alone."""
+    found = []
+    for first, second in pairwise(e for e in lines if in_channel(given.query, e)):
+        if not 0 <= second.span.start_s - first.span.start_s <= first.span.duration_s + _FOLLOWS_S:
+            continue
+        whole = replace(first, quote=f"{first.quote} {second.quote}")
+        fits = given.fits(whole)
+        if fits >= LEAST_OVERLAP and fits > max(given.fits(first), given.fits(second)) + 0.01:
+            score = fits + _preference(given, whole)
+            key = squash(whole.quote)
+            found.append(Draft(text=whole.quote, key=key, evidence=(first, second), score=score))
+    return found
 
 
 def _line_draft(given: Material, line: Evidence) -> Draft:
@@ -170,7 +195,12 @@ def _single(query: Query, lines: Sequence[Evidence]) -> list[Draft]:
     """The very first or last line, of the channel asked for; the next ones after it."""
     late = query.only == "end"
     fitting = [e for e in lines if in_channel(query, e)]
-    ordered = sorted(fitting, key=lambda e: e.span.start_s, reverse=late)
+    starts = [e.span.start_s for e in fitting]
+    edge_s = max(starts, default=0.0) if late else min(starts, default=0.0)
+    ordered = sorted(
+        fitting,
+        key=lambda e: (abs(e.span.start_s - edge_s) // _TOGETHER_S, -e.span.duration_s),
+    )
     return [
         Draft(text=e.quote, key=squash(e.quote), evidence=(e,), score=1.0 / (1 + rank))
         for rank, e in enumerate(ordered)

@@ -66,8 +66,11 @@ def colour_drafts(given: Material) -> list[Draft]:
 
 
 def _picture_draft(given: Material, look: Evidence, most: int) -> Draft:
-    named = [colour_name(given.query.language, c) for c in colours_in(look.quote)[:most]]
-    return _draft(say(given.query.language, "colours", colours=", ".join(named)), look)
+    language = given.query.language
+    named = [colour_name(language, c) for c in colours_in(look.quote)[: max(2, most)]]
+    if most > 1 or len(named) == 1:
+        return _draft(", ".join(named), look)
+    return _draft(say(language, "mostly", first=named[0], second=named[1]), look)
 
 
 def _inks(given: Material) -> list[Draft]:

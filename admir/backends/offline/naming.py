@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from statistics import median
 
@@ -13,6 +14,10 @@ from admir.backends.offline.question import Query
 from admir.backends.offline.relevance import SCREEN_KINDS, channel_of
 from admir.text import squash, words
 from admir.types import Evidence
+
+
+_STRONG_SHARE = 0.3
+_LOGO = re.compile(r"\b(logo|wordmark|alone)\b|商标")
 
 
 def name_drafts(given: Material) -> list[Draft]:
@@ -45,7 +50,21 @@ def ranked_names(given: Material) -> list[RankedName]:
     ranked = rank_names(lines, given.duration_s)
     asked = {*given.query.named, *given.query.quoted}
     named = [entry for entry in ranked if any(same_name(entry.name, name) for name in asked)]
-    return named if given.query.aspect != "content" and named else ranked
+    if given.query.aspect != "content" and named:
+        return named
+    if given.query.aspect == "content" and not given.query.yes_no:
+        ranked = [entry for entry in ranked if entry not in named] or ranked
+    return _by_edge(given.query, ranked)
+
+
+def _by_edge(query: Query, ranked: list[RankedName]) -> list[RankedName]:
+    """Where the first or the last name is asked for, the strong ones in order of time."""
+    if query.only is None or not ranked:
+        return ranked
+    strong = [entry for entry in ranked if entry.score >= _STRONG_SHARE * ranked[0].score]
+    if query.only == "end":
+        return sorted(strong, key=lambda entry: -max(x.span.start_s for x in entry.lines))
+    return sorted(strong, key=lambda entry: min(x.span.start_s for x in entry.lines))
 
 
 def _shown_height(line: Evidence) -> float:
@@ -57,6 +76,8 @@ def _name_draft(given: Material, entries: Sequence[RankedName]) -> Draft:
     cited: list[Evidence] = []
     for entry in entries:
         lines = [by_id[line.id] for line in entry.lines]
+        if _LOGO.search(given.query.text):
+            lines = [e for e in lines if squash(e.quote) == entry.key] or lines
         lines.sort(key=lambda e: (channel_of(e) != "screen", -e.span.duration_s))
         cited += lines[: 2 if len(entries) == 1 else 1]
     names = [entry.name for entry in entries]
@@ -114,7 +135,7 @@ def small_print_drafts(given: Material) -> list[Draft]:
         legal = len(set(words(line.quote)) & word_list("legal"))
         small = type_height(line) <= 0.6 * typical or type_height(line) < 0.03
         if len(words(line.quote)) >= 3 and (legal >= 2 or (small and legal)):
-            score = legal + (1.0 if small else 0.0)
+            score = legal + (1.0 if small else 0.0) + 2.0 * given.fits(line)
             found.append(
                 Draft(text=line.quote, key=squash(line.quote), evidence=(line,), score=score)
             )

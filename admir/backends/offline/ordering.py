@@ -11,7 +11,7 @@ from admir.backends.offline.material import Draft, Material, in_channel, joined
 from admir.backends.offline.question import Query
 from admir.backends.offline.relevance import SCREEN_KINDS, channel_of
 from admir.backends.offline.saying import say
-from admir.text import squash, words
+from admir.text import contains, numbers, squash, words
 from admir.types import Evidence
 
 _NEXT_S = 0.3
@@ -36,6 +36,8 @@ _NEXT_TO = re.compile(
 )
 _EDGE_SHARE = 0.34
 _SAME_LINE = 85
+_LEAST_PART = 6
+_LEAST_REST = 4
 
 
 def order_drafts(given: Material, find: Find) -> list[Draft]:
@@ -46,7 +48,8 @@ def order_drafts(given: Material, find: Find) -> list[Draft]:
     if either := _EITHER.search(text):
         return _earlier_of_two(given, find, [part for part in either.groups() if part])
     if anchor := _anchor(given, find):
-        return _neighbour(given, anchor, before=bool(_BEFORE.search(text)))
+        before = bool(_BEFORE.search(text))
+        return _goes_on(given, anchor, before=before) + _neighbour(given, anchor, before=before)
     if given.query.quoted:
         return []
     return [_sequence(given)] if given.lines else []
@@ -55,18 +58,34 @@ def order_drafts(given: Material, find: Find) -> list[Draft]:
 def _anchor(given: Material, find: Find) -> Evidence | None:
     """The line beside which the answer stands: the quoted one, else the one described."""
     for phrase in given.query.quoted:
-        shown = [e for e in given.lines if _is_line(e, phrase)]
-        return min(shown, key=lambda e: e.span.start_s, default=None)
+        return _quoted_line(given, phrase, late=not _BEFORE.search(given.query.text))
     beside = _NEXT_TO.search(given.query.text)
     return find(next(part for part in beside.groups() if part)) if beside else None
 
 
-def _is_line(line: Evidence, phrase: str) -> bool:
-    """Whether a line holds a phrase, or is a piece of it (a caption read in parts)."""
-    quote, wanted = squash(line.quote), squash(phrase)
-    if min(len(quote), len(wanted)) < 0.5 * len(wanted):
-        return False
-    return partial_ratio(quote, wanted) >= _SAME_LINE
+def _quoted_line(given: Material, phrase: str, *, late: bool) -> Evidence | None:
+    """The line that is quoted; of a caption that was read in parts, its last one or its first."""
+    whole = [e for e in given.lines if _is_line(e.quote, phrase)]
+    parts = [e for e in given.lines if _is_part(e.quote, phrase)]
+    if whole or not parts:
+        return min(whole, key=lambda e: e.span.start_s, default=None)
+    return max(parts, key=lambda e: e.span.end_s) if late else parts[0]
+
+
+def _is_line(quote: str, phrase: str) -> bool:
+    """Whether a line holds a phrase, small errors of OCR forgiven, but not other numbers."""
+    if contains(quote, phrase):
+        return True
+    line, wanted = squash(quote), squash(phrase)
+    return (
+        len(line) >= len(wanted) - 2
+        and set(numbers(phrase)) <= set(numbers(quote))
+        and partial_ratio(line, wanted) >= _SAME_LINE
+    )
+
+
+def _is_part(quote: str, phrase: str) -> bool:
+    return len(squash(quote)) >= _LEAST_PART and contains(phrase, quote)
 
 
 def _place(given: Material, line: Evidence | None) -> list[Draft]:
@@ -81,7 +100,7 @@ def _place(given: Material, line: Evidence | None) -> list[Draft]:
 
 
 def _earlier_of_two(given: Material, find: Find, parts: Sequence[str]) -> list[Draft]:
-    found = [(part, find(part)) for part in parts]
+    found = [(part, _quoted_line(given, part, late=False) or find(part)) for part in parts]
     known = [(part, line) for part, line in found if line is not None]
     if len(known) < 2:
         return []
@@ -98,12 +117,24 @@ def _earlier_of_two(given: Material, find: Find, parts: Sequence[str]) -> list[D
     return [Draft(text=text, key=squash(text), evidence=(line, other), score=1.0)]
 
 
+def _goes_on(given: Material, line: Evidence, *, before: bool) -> list[Draft]:
+    """The line itself where it says more than the phrase that is quoted, on the asked side."""
+    flat = squash(line.quote)
+    for phrase in map(squash, given.query.quoted):
+        rest = flat.partition(phrase)[0 if before else 2] if phrase in flat else ""
+        if len(rest) >= _LEAST_REST:
+            return [Draft(text=line.quote, key=flat, evidence=(line,), score=1.5)]
+    return []
+
+
 def _neighbour(given: Material, line: Evidence, *, before: bool) -> list[Draft]:
     """The lines right before or after, of the same channel; what comes together is told alike."""
+    asked = [line.quote, *given.query.quoted]
     same = [
         e
         for e in given.lines
-        if channel_of(e) == channel_of(line) and not _repeats(e.quote, line.quote)
+        if channel_of(e) == channel_of(line)
+        and not any(_repeats(e.quote, phrase) for phrase in asked)
     ]
     if before:
         nearby = [e for e in same if e.span.end_s <= line.span.start_s + _NEXT_S]

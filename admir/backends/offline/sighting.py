@@ -24,7 +24,8 @@ _COLOUR_WORDS = re.compile(
 def looks(query: Query) -> list[str]:
     """The looks at an ad in the order in which they are tried."""
     if query.kind.value == "colour":
-        return ["browse", "inspect"] if asks_ink(query.text) else ["inspect", "search", "browse"]
+        of_words = asks_ink(query.text) or query.named
+        return ["browse", "inspect"] if of_words else ["inspect", "search", "browse"]
     if query.kind.value == "people":
         timed = query.range is not None or query.edge is not None
         return ["inspect", "browse"] if timed else ["browse"]
