@@ -13,6 +13,7 @@ import typer
 from admir.cli.ask import ask_command
 from admir.cli.build import build_memory_command
 from admir.cli.demo import demo_command
+from admir.cli.doctor import doctor_command
 from admir.cli.memories import list_command, show_command
 from admir.cli.run import run
 
@@ -28,6 +29,7 @@ app.command("ask", short_help="Answer one question, or a table of them.")(ask_co
 app.command("list")(list_command)
 app.command("show")(show_command)
 app.command("demo", short_help="Ask questions about a bundled ad.")(demo_command)
+app.command("doctor", short_help="Say what is installed and what can run.")(doctor_command)
 
 
 def main() -> None:
