@@ -1,23 +1,27 @@
-"""Which proposed cuts are true: not a flash, not a change of light, not motion."""
+"""Which proposed cuts are true: not a flash, not light, not motion, not words."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from admir.perception.likeness import likeness
-from admir.perception.transitions import Stretch
+from admir.perception.stretch import Stretch, area_changed
 
 _FLASH_S = 0.13
 _RETURNS = 0.4
 _MOST_ALIKE = 0.45
 _STANDS_OUT = 0.25
 _OTHER_COLOUR = 20.0
-_AREA = 0.7
+_COLOUR_AREA = 0.7
+_LEAST_AREA = 0.3
 
 
 def is_cut(stretch: Stretch, number: int) -> bool:
     """Whether a new shot begins with this frame of the stretch."""
-    return not _is_flash(stretch, number) and _is_new_place(stretch, number)
+    area = area_changed(stretch.colours[number - 1], stretch.colours[number])
+    if area < _LEAST_AREA or _is_flash(stretch, number):
+        return False
+    return _is_new_place(stretch, number)
 
 
 def _is_flash(stretch: Stretch, number: int) -> bool:
@@ -48,4 +52,4 @@ def _is_new_place(stretch: Stretch, number: int) -> bool:
 def _colour_alone(stretch: Stretch, number: int) -> bool:
     """Plain pictures differ in colour, all over."""
     change = np.abs(stretch.colours[number] - stretch.colours[number - 1]).reshape(-1, 3)
-    return float((change.max(axis=1) > _OTHER_COLOUR).mean()) > _AREA
+    return float((change.max(axis=1) > _OTHER_COLOUR).mean()) > _COLOUR_AREA

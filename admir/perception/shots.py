@@ -1,73 +1,33 @@
 """Shots: where they begin and how, found while the video is walked.
 
 PySceneDetect's adaptive detector proposes cuts; `cuts` rejects those that are flashes, light or
-motion; `transitions` finds dissolves and fades. Only small copies of the last seconds are kept,
+motion; `dissolves` and `fades` find the rest. Only small copies of the last seconds are kept,
 so that memory does not grow with the video.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
-import cv2
-import numpy as np
 from scenedetect import FrameTimecode
 from scenedetect.detectors import AdaptiveDetector
 
 from admir.perception.cuts import is_cut
-from admir.perception.decode import Pixels, Thumb
-from admir.perception.transitions import Change, Stretch, dissolves, fades
+from admir.perception.decode import Thumb
+from admir.perception.dissolves import dissolves
+from admir.perception.fades import fades
+from admir.perception.stretch import Change, Recent, Stretch, Times
 from admir.types import Shot, Span
 
 MIN_SHOT_S = 0.1
 """Shots may be as short as this: ads have montages of 4 frames each."""
 
 _LOOKAHEAD = 2
-_SMALL_SIDE = 32
-_CORE_S = 8.0
+_CORE_S = 12.0
 _MARGIN_S = 5.0
+_NEAR_S = 1.2
+_AFTER_S = 0.5
 _MOST_FPS = 32.0
-
-
-@dataclass(slots=True)
-class _Recent:
-    """Small copies of the frames of the last seconds; `first` is the number of the oldest."""
-
-    first: int = 0
-    times_s: list[float] = field(default_factory=list)
-    smalls: list[Pixels] = field(default_factory=list)
-    greys: list[Pixels] = field(default_factory=list)
-    detail: list[float] = field(default_factory=list)
-
-    def add(self, thumb: Thumb) -> None:
-        height, width = thumb.pixels.shape[:2]
-        grey = np.asarray(cv2.cvtColor(thumb.pixels, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
-        energy = cv2.norm(grey[:, 1:], grey[:, :-1], cv2.NORM_L2SQR)
-        self.times_s.append(thumb.time_s)
-        self.smalls.append(_shrunk(thumb.pixels, _SMALL_SIDE / max(height, width)))
-        self.greys.append(_shrunk(grey, 0.5))
-        self.detail.append(energy / grey.size)
-
-    def stretch(self) -> Stretch:
-        return Stretch(
-            times_s=np.asarray(self.times_s),
-            colours=np.asarray(self.smalls, dtype=np.float32).reshape(len(self.smalls), -1),
-            detail=np.asarray(self.detail, dtype=np.float32),
-            greys=tuple(self.greys),
-        )
-
-    def forget(self, before_s: float) -> None:
-        gone = int(np.searchsorted(self.times_s, before_s))
-        self.first += gone
-        for kept in (self.times_s, self.smalls, self.greys, self.detail):
-            del kept[:gone]
-
-
-def _shrunk(picture: Pixels, scale: float) -> Pixels:
-    height, width = picture.shape[:2]
-    size = (max(8, round(width * scale)), max(8, round(height * scale)))
-    return np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 class ShotDetector:
@@ -77,13 +37,14 @@ class ShotDetector:
     """
 
     def __init__(self) -> None:
-        self._recent = _Recent()
+        self._recent = Recent()
         self._count = 0
         self._done_s = 0.0
         self._proposed: list[int] = []
+        self._cut_numbers: list[int] = []
         self._changes: list[Change] = []
         self._detector = AdaptiveDetector(
-            adaptive_threshold=1.5, min_scene_len=1, window_width=_LOOKAHEAD, min_content_val=4.0
+            adaptive_threshold=1.5, min_scene_len=1, window_width=_LOOKAHEAD, min_content_val=2.5
         )
 
     def add(self, thumb: Thumb) -> None:
@@ -99,21 +60,26 @@ class ShotDetector:
         """Find what lies between the time that is done and `until_s`."""
         stretch = self._recent.stretch()
         slow = stretch.every(_stride(stretch.times_s))
-        cuts = self._cuts(stretch)
+        cuts = self._cuts(stretch, closes=closes)
         cuts_s = [float(stretch.times_s[n]) for n in cuts]
         faded = list(fades(stretch, cuts, opens=self._recent.first == 0, closes=closes))
-        mixed = [d for d in dissolves(slow, cuts_s) if not _clash(d, faded)]
+        near = (self._done_s - _NEAR_S, until_s + _NEAR_S)
+        mixed = [d for d in dissolves(slow, *near, cuts_s) if not _clash(d, faded)]
         hard = [Change(kind="cut", at_s=t, start_s=t, end_s=t) for t in cuts_s]
         found = [*faded, *mixed, *(c for c in hard if not _clash(c, faded))]
         self._changes += [c for c in found if self._done_s <= c.at_s < until_s]
         self._done_s = until_s
         self._recent.forget(until_s - _MARGIN_S)
 
-    def _cuts(self, stretch: Stretch) -> list[int]:
-        """Frames of the stretch that open a shot."""
-        first = self._recent.first
-        self._proposed = [n for n in self._proposed if n > first]
-        return [n - first for n in self._proposed if is_cut(stretch, n - first)]
+    def _cuts(self, stretch: Stretch, *, closes: bool) -> list[int]:
+        """Frames that open a shot, by index; each is judged once, when what follows is here."""
+        first, known_s = self._recent.first, float(stretch.times_s[-1]) - _AFTER_S
+        while self._proposed and (closes or stretch.times_s[self._proposed[0] - first] < known_s):
+            number = self._proposed.pop(0)
+            if is_cut(stretch, number - first):
+                self._cut_numbers.append(number)
+        self._cut_numbers = [n for n in self._cut_numbers if n > first]
+        return [n - first for n in self._cut_numbers]
 
     def shots(self, duration_s: float) -> tuple[Shot, ...]:
         """The shots, covering [0, duration_s) without gaps. Call it once, at the end.
@@ -125,7 +91,7 @@ class ShotDetector:
         return shots_between(self._changes, duration_s)
 
 
-def _stride(times_s: np.ndarray) -> int:
+def _stride(times_s: Times) -> int:
     """Dissolves need no more than some 30 frames a second."""
     span_s = float(times_s[-1] - times_s[0])
     return max(1, round(len(times_s) / span_s / _MOST_FPS)) if span_s else 1

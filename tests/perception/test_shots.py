@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from admir.perception.decode import Thumb, decode
 from admir.perception.shots import MIN_SHOT_S, ShotDetector, shots_between
-from admir.perception.transitions import Change
+from admir.perception.stretch import Change
 from tests.conftest import flat, write_video
 from tests.properties import examples
 
@@ -81,7 +81,7 @@ def test_what_is_kept_does_not_grow_with_the_video():
     detector = ShotDetector()
     for n in range(1500):
         detector.add(Thumb(time_s=n * FRAME_S, pixels=flat(RED, (32, 24))))
-    assert len(detector._recent.times_s) <= 25 * 19
+    assert len(detector._recent.times_s) <= 25 * 23
     assert len(detector.shots(60.0)) == 1
 
 
