@@ -13,7 +13,7 @@ _MOST_ALIKE = 0.45
 _STANDS_OUT = 0.25
 _OTHER_COLOUR = 20.0
 _COLOUR_AREA = 0.7
-_LEAST_AREA = 0.3
+_LEAST_AREA = 0.2
 
 
 def is_cut(stretch: Stretch, number: int) -> bool:

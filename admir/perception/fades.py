@@ -11,6 +11,9 @@ from admir.perception.stretch import Change, Floats, Stretch, Times, crossing, f
 LONGEST_BLANK_S = 2.0
 """A black or white picture that stays longer is a shot of its own."""
 
+_LONGEST_AT_CUT_S = 0.5
+"""The same, where a cut and not a second ramp ends it."""
+
 _FLAT = 6.0
 _DARK, _LIGHT = 28.0, 228.0
 _LONGEST_RAMP_S = 2.5
@@ -53,17 +56,18 @@ def _around(
     The boundary is in the middle: of the blank picture, or of all where there is one ramp only.
     """
     out_s, in_s = float(times[first]), float(times[last])
-    start_s = out_s if before is None else before
-    end_s = in_s if after is None else after
-    if in_s - out_s <= LONGEST_BLANK_S:
-        both = before is not None and after is not None
-        at_s = (out_s + in_s) / 2 if both else (start_s + end_s) / 2
-        yield Change(kind="fade", at_s=at_s, start_s=start_s, end_s=end_s)
+    if before is not None and after is not None and in_s - out_s <= LONGEST_BLANK_S:
+        yield Change(kind="fade", at_s=(out_s + in_s) / 2, start_s=before, end_s=after)
         return
+    short = in_s - out_s <= _LONGEST_AT_CUT_S
     if before is not None:
-        yield Change(kind="fade", at_s=out_s, start_s=before, end_s=out_s)
+        yield _one_sided(before, in_s if short else out_s)
     if after is not None:
-        yield Change(kind="fade", at_s=in_s, start_s=in_s, end_s=after)
+        yield _one_sided(out_s if short else in_s, after)
+
+
+def _one_sided(start_s: float, end_s: float) -> Change:
+    return Change(kind="fade", at_s=(start_s + end_s) / 2, start_s=start_s, end_s=end_s)
 
 
 def _blank_runs(stretch: Stretch) -> list[tuple[int, int]]:

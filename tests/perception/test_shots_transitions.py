@@ -98,7 +98,12 @@ def test_a_fade_of_one_side_takes_up_the_cut_of_the_other(tmp_path, order):
 def test_a_long_black_picture_is_a_shot_of_its_own(tmp_path):
     dark = [*ramp(ONE, BLACK, 14), *[BLACK] * 75, *ramp(BLACK, TWO, 14)]
     shots = shots_of(tmp_path, [ONE] * 30 + dark + [TWO] * 30)
-    assert opened(shots) == [("start", 0.0), ("fade", near(1.76, 2)), ("fade", near(4.72, 2))]
+    assert opened(shots) == [("start", 0.0), ("fade", near(1.48, 2)), ("fade", near(5.08, 2))]
+
+
+def test_a_black_picture_that_stays_before_a_cut_is_a_shot_of_its_own(tmp_path):
+    shots = shots_of(tmp_path, [ONE] * 30 + ramp(ONE, BLACK, 14) + [BLACK] * 25 + [TWO] * 30)
+    assert opened(shots) == [("start", 0.0), ("fade", near(1.48, 2)), ("cut", near(2.76, 0))]
 
 
 def test_a_video_that_fades_in_opens_with_a_fade_and_fading_out_opens_nothing(tmp_path):
