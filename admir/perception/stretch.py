@@ -16,6 +16,10 @@ Floats = NDArray[np.float32]
 Times = NDArray[np.float64]
 
 _SMALL_SIDE = 32
+_GREY_SIDE = 80
+_LEAST_GREY_SIDE = 40
+"""OpenCV's optical flow crashes on a picture of 80 by 24."""
+
 _OTHER_LEVEL = 5.0
 
 
@@ -35,7 +39,7 @@ class Stretch:
 
     `colours` are of a picture 32 pixels long, of 0 to 255; `contrast` is their spread over the
     picture; `detail` is the energy of the differences between neighbouring pixels of the thumb;
-    `greys` are pictures of half the thumb's size.
+    `greys` are pictures 80 pixels long, of 40 at least across.
     """
 
     times_s: Times
@@ -72,7 +76,7 @@ class Recent:
         small = _shrunk(thumb.pixels, _SMALL_SIDE / max(grey.shape))
         self.times_s.append(thumb.time_s)
         self.smalls.append(small)
-        self.greys.append(_shrunk(grey, 0.5))
+        self.greys.append(_shrunk(grey, _GREY_SIDE / max(grey.shape), _LEAST_GREY_SIDE))
         spread = cv2.meanStdDev(small)[1]
         self.contrast.append(float(np.sqrt(np.square(spread).mean())))
         self.detail.append(cv2.norm(grey[:, 1:], grey[:, :-1], cv2.NORM_L2SQR) / grey.size)
@@ -95,9 +99,9 @@ class Recent:
             del kept[:gone]
 
 
-def _shrunk(picture: Pixels, scale: float) -> Pixels:
+def _shrunk(picture: Pixels, scale: float, least: int = 8) -> Pixels:
     height, width = picture.shape[:2]
-    size = (max(8, round(width * scale)), max(8, round(height * scale)))
+    size = (max(least, round(width * scale)), max(least, round(height * scale)))
     return np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 

@@ -77,6 +77,12 @@ def test_no_frame_at_all_is_one_shot():
     assert [shot.span.end_s for shot in ShotDetector().shots(1.0)] == [1.0]
 
 
+@pytest.mark.parametrize("size", [(160, 4), (2, 160), (16, 16), (2, 2)])
+def test_narrow_and_tiny_pictures_have_shots_too(size):
+    one, two = (flat(colour, size) for colour in (RED, BLUE))
+    assert starts([one] * 30 + [two] * 30) == [0.0, pytest.approx(1.2)]
+
+
 def test_what_is_kept_does_not_grow_with_the_video():
     detector = ShotDetector()
     for n in range(1500):
