@@ -84,6 +84,7 @@ STAGES = (
     "hash",
     "decode",
     "read text",
+    "faces",
     "speech",
     "caption",
     "merge",

@@ -22,13 +22,13 @@ FAST_SHOT_S, SLOW_SHOT_S = 2.0, 5.0
 _SWATCHES = {
     "black": ("000000", "0f0f12", "1c1c1c", "16100c", "0a1018"),
     "grey": ("404040", "696969", "808080", "a9a9a9", "c0c0c0", "708090", "5a5550", "888078"),
-    "white": ("ffffff", "f5f5f5", "e6e6e6", "d6d6d6", "f0f4ff", "fffaf5"),
-    "beige": ("f5f5dc", "e8dcc4", "d9c7a5", "d2b48c", "c8b08a", "f5deb3", "faf0e6"),
+    "white": ("ffffff", "f5f5f5", "e6e6e6", "d6d6d6", "f0f4ff", "fffaf5", "f0ebe1"),
+    "beige": ("f5f5dc", "e8dcc4", "d9c7a5", "d2b48c", "c8b08a", "f5deb3"),
     "brown": ("8b4513", "6e5032", "784646", "5a3a22", "a0522d", "3c2a1e", "4a2c17", "7a5c3e"),
     "gold": ("d4af37", "c9a227", "b8860b", "daa520", "a67c00"),
     "red": ("ff0000", "dc143c", "b22222", "8b0000", "c8102e", "460505", "e03c3c"),
     "orange": ("ff8c00", "ffa500", "ff7f50", "ff6a13", "f4793b", "e2711d"),
-    "yellow": ("ffff00", "ffd700", "ffe135", "fff44f", "ffc72c", "f7e98e"),
+    "yellow": ("ffff00", "ffd700", "ffe135", "fff44f", "ffc72c", "f7e98e", "ffc85a", "ffd166"),
     "green": ("00ff00", "008000", "228b22", "2e8b57", "556b2f", "98fb98", "0b3d0b", "6b8e23"),
     "teal": ("008080", "20b2aa", "0e6272", "2a9d8f", "06373a"),
     "light blue": ("add8e6", "87ceeb", "b0e0e6", "9fc5e8", "6fa8dc"),
@@ -126,15 +126,15 @@ def _warmth(bgr: NDArray[Any]) -> Literal["warm", "cool", "neutral"]:
     return "warm" if red - blue > 18 else "cool" if blue - red > 12 else "neutral"
 
 
-def merge_looks(looks: Sequence[Look]) -> Look | None:
-    """The look of several pictures together; None of none."""
+def merge_looks(looks: Sequence[Look], most: int = 3) -> Look | None:
+    """The look of several pictures together, in at most so many colours; None of none."""
     if not looks:
         return None
     room: Counter[str] = Counter()
     for look in looks:
         shares = look.shares or (1 / len(look.colours),) * len(look.colours)
         room.update({c: s / len(looks) for c, s in zip(look.colours, shares, strict=True)})
-    common = room.most_common(3)
+    common = room.most_common(most)
     return Look(
         colours=tuple(name for name, _ in common),
         shares=tuple(round(share, 3) for _, share in common),

@@ -12,7 +12,7 @@ from rich.progress import TimeRemainingColumn as TimeLeftColumn
 from admir.text import shown
 from admir.trace import STAGES, BuildProgress
 
-_WEIGHTS = {"decode": 12, "read text": 75, "caption": 5}
+_WEIGHTS = {"decode": 12, "read text": 75, "faces": 6, "caption": 5}
 _TOTAL = sum(_WEIGHTS.get(stage, 1) for stage in STAGES)
 
 

@@ -141,7 +141,7 @@ def _facts(memory: Memory) -> Text:
             f"embedder {origin.embedder}"
         ),
     ]
-    if look := merge_looks([clip.look for clip in memory.clips if clip.look]):
+    if look := merge_looks([clip.look for clip in memory.clips if clip.look], most=5):
         lines.append(f"palette: {palette_words(look)}")
         lines.append(pace_words(memory.shots))
     if people := people_words(memory.subjects):

@@ -34,6 +34,7 @@ STAGES = [
     "hash",
     "decode",
     "read text",
+    "faces",
     "speech",
     "caption",
     "merge",
