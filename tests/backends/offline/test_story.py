@@ -388,3 +388,10 @@ def test_three_hours_of_lines_stay_bounded():
     found = infer(story(*lines, duration_s=10_000.0), "Nordvik")
     assert time.perf_counter() - started < 10.0
     assert len(found) < 40
+
+
+def test_thousands_of_lines_at_one_time_stay_bounded():
+    lines = [shown(f"{chr(97 + i % 26) * 9} {i} only 3 left", 0, 9_000) for i in range(2_000)]
+    started = time.perf_counter()
+    infer(story(*lines, duration_s=9_000.0))
+    assert time.perf_counter() - started < 10.0
