@@ -3,11 +3,13 @@
     python benchmarks/story.py DATA [--half odd|even|all]
 
 DATA holds `videos.jsonl` and `qa.jsonl` as E-VAds publishes them. The reference is weak: a label
-counts as meant when the answers or clues of an ad's own questions name it by one of the words below
-(a question about the audience for the audience). Nobody was asked about every label, so a label that
-goes unmentioned may still be there: precision is a lower bound, and rows with few ads say little.
-The halves split the ads by the CRC-32 of their id: the word lists were made on the even half.
-Prints `label n share precision recall f1 always`, where `share` is how often the rules give the label,
+counts as meant when the answers or clues of an ad's own questions name it by one of the words
+below (a question about the audience for the audience). Nobody was asked about every label, so one
+that goes unmentioned may still be there, and one that is mentioned may be seen and never said: the
+rules read words alone. Rows with few ads say little. The halves split the ads by the CRC-32 of
+their id: the word lists were made on the even half.
+
+Prints `label n share precision recall f1 always`: `share` is how often the rules give the label,
 `always` the F1 of always giving it; never giving it has F1 0.
 """
 

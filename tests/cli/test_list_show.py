@@ -242,3 +242,11 @@ def test_what_is_no_memory_is_not_listed(call: Call, plain_copy: Path) -> None:
     (plain_copy / "empty").mkdir()
     (plain_copy / "half" / "builds" / "partial-0123").mkdir(parents=True)
     assert whole_ids(call, plain_copy) == ["plain"]
+
+
+def test_show_tells_the_arc_as_a_table(call: Call, demo: Memory, memories: Path) -> None:
+    ran = call("show", demo.video.id, "--memories", memories)
+    table = ran.words[ran.words.index("story, by rule") :]
+    assert "time role words" in table
+    assert "0.0-4.2 s hook STILL WORKING IN THE DARK?" in table
+    assert table.index("hook") < table.index("offer") < table.index("call to action")

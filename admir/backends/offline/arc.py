@@ -35,6 +35,7 @@ _ASKS = re.compile(
 _WEAK = 0.65
 """A word that shows this little counts only in a line that says something."""
 
+_PRESENTS = ("meet", "introducing", "presenting")
 _NOT_TOLD = ("scene", "metadata")
 _MOST_LINES = 6
 _TOLD = (
@@ -60,6 +61,7 @@ def arc(found: Sequence[Sentence], duration_s: float, brand: str = "") -> Iterat
     for sentence in told:
         yield from _by_words(sentence, duration_s)
         yield from _by_values(sentence, duration_s)
+        yield from _by_name(sentence, squash(brand))
     yield from _sign_off(told, duration_s, brand)
 
 
@@ -78,7 +80,8 @@ def _says(sentence: Sentence) -> bool:
     """Readable, and no heap of misread scraps: most of its Latin words are known ones."""
     latin = [t for t in sentence.tokens if t.isascii() and t.isalpha()]
     known = sum(t in common_words() for t in latin)
-    return sentence.readable and (is_cjk(sentence.text) or 2 * known >= len(latin))
+    plain = sentence.readable and not sentence.small_print
+    return plain and (is_cjk(sentence.text) or 2 * known >= len(latin))
 
 
 def _grip(sentence: Sentence) -> tuple[float, float, float]:
@@ -125,6 +128,15 @@ def _by_values(sentence: Sentence, duration_s: float) -> Iterator[Inference]:
     elif sentence.span.start_s > _LATE * duration_s and _orders(sentence):
         says = "a clause near the end opens with an order to act"
         yield _inference("call to action", sentence, says, 0.6)
+
+
+def _by_name(sentence: Sentence, key: str) -> Iterator[Inference]:
+    """A sentence presents the product that introduces it, or that holds the name put forward."""
+    if sentence.tokens[:1] and sentence.tokens[0] in _PRESENTS and len(sentence.tokens) > 2:
+        yield _inference("product", sentence, "the line opens by presenting a name", 0.8)
+    elif key and key in sentence.key and sentence.channel != "scene" and _says(sentence):
+        says = "the name that the ad puts forward stands in a sentence"
+        yield _inference("product", sentence, says, 0.6)
 
 
 def _orders(sentence: Sentence) -> bool:

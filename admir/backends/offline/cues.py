@@ -14,10 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from itertools import islice
 from typing import get_args
 
-from admir.text import NUMBER_WORDS, fold, stem, words
+from admir.text import NUMBER_WORDS, fold, words
 from admir.types import InferenceKind
 
 _PATH = files("admir.backends.offline") / "words" / "story.toml"
@@ -30,6 +29,7 @@ _COMMA = re.compile(r"[,:]\s|[，：、]|\s[-–—]\s|\.{2,}|…|[\n\"“”()�
 _CURRENCY = re.compile(r"[$€£¥₹]|(?<=\d)\s?[元块円]")
 _LONGEST_GAP = 6
 _NEGATION_REACH = 3
+_LEAST_PREFIX, _PREFIX = 4, 14
 
 BREAK = ","
 """The token between two clauses of a line; no phrase reaches over it."""
@@ -104,13 +104,9 @@ def _word_sets(table: dict[str, str]) -> dict[str, frozenset[str]]:
 
 def _file(under: defaultdict[str, list[_Phrase]], given: dict[str, str], rule: Rule | None) -> None:
     for text in (*given["en"].split(","), *given["zh"].split(",")):
-        elements = tuple(map(_element, _ELEMENTS.findall(fold(text))))
+        elements = tuple(_ELEMENTS.findall(fold(text)))
         if elements:
             under[elements[0]].append(_Phrase(elements=elements, rule=rule))
-
-
-def _element(written: str) -> str:
-    return f"{stem(written[:-1])}~" if written.endswith("~") else written
 
 
 def label_of(kind: InferenceKind, name: str) -> Label:
@@ -199,7 +195,9 @@ def _forms(token: str) -> tuple[str, ...]:
         return (
             (token, "#", "$") if _CURRENCY.search(token) else (token, "%" if "%" in token else "#")
         )
-    return (token, "#") if token in NUMBER_WORDS else (token, f"{stem(token)}~")
+    if token in NUMBER_WORDS:
+        return (token, "#")
+    return (token, *(f"{token[:n]}~" for n in range(_LEAST_PREFIX, min(len(token), _PREFIX) + 1)))
 
 
 def _end(forms: Sequence[tuple[str, ...]], start: int, elements: Sequence[str]) -> int:
@@ -209,7 +207,7 @@ def _end(forms: Sequence[tuple[str, ...]], start: int, elements: Sequence[str]) 
         if element == "..":
             gap = _LONGEST_GAP
             continue
-        window = enumerate(islice(forms, at, at + gap + 1), start=at)
+        window = enumerate(forms[at : at + gap + 1], start=at)
         found = next((i for i, form in window if element in form), None)
         if found is None or (BREAK,) in forms[at:found]:
             return 0

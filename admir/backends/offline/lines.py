@@ -23,6 +23,7 @@ _LONGEST_JOINED = 40
 _MOST_GAP_S = 0.35
 _SHORT_PART = 8
 _MOST_HEIGHT = 0.9
+_LEGAL = ("trademark", "allrightsreserved")
 _MOST_PIECES = 200
 """Sentences taken of one line: no line of a real ad comes near it."""
 
@@ -72,7 +73,12 @@ class Sentence:
     @cached_property
     def hits(self) -> tuple[Hit, ...]:
         """Cues in it; small print has none."""
-        return () if is_small_print(self.tokens) else hits(self.tokens)
+        return () if self.small_print else hits(self.tokens)
+
+    @cached_property
+    def small_print(self) -> bool:
+        """Whether it is legal or technical matter; of a line whose spaces were lost, too."""
+        return is_small_print(self.tokens) or any(word in self.key for word in _LEGAL)
 
     @property
     def readable(self) -> bool:

@@ -38,6 +38,7 @@ _FOUNDING = frozenset(("since", "founded", "established", "est", "created", "inv
 _REPEATS = 3
 _LONG = 60
 _NEAR_S, _SAME = 3.0, 75
+_MOST_NEAR = 20
 _FAST_SHOT_S, _SLOW_SHOT_S = 1.6, 4.0
 _LIVELY, _STILL = 0.05, 0.02
 
@@ -195,14 +196,13 @@ def _best(kind: InferenceKind, same: list[Inference]) -> list[Inference]:
 
 def _apart(sure: Iterable[Inference]) -> Iterator[Inference]:
     """Without what is both shown and said at one time."""
-    kept: dict[int, list[Inference]] = defaultdict(list)
+    kept: defaultdict[int, list[str]] = defaultdict(list)  # by the time at which they begin
     for one in sure:
-        seconds = range(int(one.span.start_s // _NEAR_S), int(one.span.end_s // _NEAR_S) + 1)
-        near = [other for second in seconds for other in kept[second]]
-        if not any(partial_ratio(squash(one.quote), squash(o.quote)) >= _SAME for o in near):
+        key, bucket = squash(one.quote), int(one.span.start_s // _NEAR_S)
+        near = [other for at in (bucket - 1, bucket, bucket + 1) for other in kept[at][:_MOST_NEAR]]
+        if not any(partial_ratio(key, other) >= _SAME for other in near):
+            kept[bucket].append(key)
             yield one
-            for second in seconds:
-                kept[second].append(one)
 
 
 def _backed(one: Inference, others: int) -> Inference:

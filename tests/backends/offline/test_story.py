@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admir.backends.base import Story
+from admir.backends.base import GridReading, Story
 from admir.backends.offline.arc import retold
 from admir.backends.offline.cues import label_names, name_of
+from admir.backends.offline.perceiver import OfflinePerceiver
 from admir.backends.offline.story import infer, infer_span
-from admir.types import Clip, Look, Memory, ScreenText, Shot, Span, Utterance
+from admir.perception.ocr import RapidOcrReader
+from admir.types import Clip, Look, Memory, Narrative, ScreenText, Shot, Span, Utterance
 
 
 def shown(text, start_s=0.0, end_s=2.0, *, scene=False, box=(0.1, 0.4, 0.9, 0.5)):
@@ -274,6 +277,68 @@ def test_the_brand_that_comes_back_is_repetition():
     assert not [i for i in infer(story(lines[0]), "Nordvik") if i.label == "brand repetition"]
 
 
+def test_a_line_that_opens_with_meet_presents_the_product():
+    assert "Meet Halo" in roles("A dark room", "Meet Halo, the lamp that listens.")["product"]
+
+
+def test_legal_lines_whose_spaces_were_lost_are_small_print():
+    lines = [shown("ACMEISAREGISTEREDTRADEMARKOFACME CORP only 3 left")]
+    assert infer(story(*lines), "Acme") == ()
+
+
+def test_the_narrative_of_an_ad_tells_its_arc_and_tone(demo, facts):
+    told = demo.narrative
+    assert f'opens with "{facts["screen_text"][0]["text"]}"' in told.summary
+    assert "asks to act" in told.summary
+    assert {i.label for i in told.inferences} >= {"hook", "problem", "product", "price anchor"}
+    for inference in told.inferences:
+        assert demo.video.span.overlap_s(inference.span) > 0
+
+
+def read(focus, start_s, end_s, lines, narrative):
+    span = Span(start_s=start_s, end_s=end_s)
+    reading = GridReading(
+        focus=focus,
+        span=span,
+        grids=(),
+        utterances=(),
+        clips=(),
+        narrative=narrative,
+        screen_text=tuple(x for x in lines if x.span.overlap_s(span) > 0),
+    )
+    return asyncio.run(OfflinePerceiver(RapidOcrReader()).read_grids(reading)).findings
+
+
+def test_the_expert_names_the_rule_and_keeps_to_its_span(demo):
+    findings = read("persuasion", 15.5, 19.0, demo.screen_text, demo.narrative)
+    anchor = next(f.text for f in findings if f.text.startswith("price anchor"))
+    assert '("WAS $64"), by the rule: a dearer price' in anchor
+    assert "confidence 0.85" in anchor
+    assert all(f.span.start_s < 19.0 and f.span.end_s > 15.5 for f in findings)
+    assert not any("scarcity" in f.text for f in findings)
+
+
+@pytest.mark.parametrize(
+    ("focus", "first"),
+    [
+        ("Who is the target audience?", "parents"),
+        ("广告面向哪类人群", "parents"),
+        ("What is the mood?", "relief"),
+        ("故事结构是什么", "hook"),
+        ("Which strategies persuade?", "scarcity"),
+    ],
+)
+def test_the_expert_puts_first_what_it_is_asked_for(focus, first):
+    lines = [shown("Relax, your kids are safe"), shown("Finally! Limited edition", 5, 8)]
+    inferences = infer(story(*lines))
+    narrative = Narrative(summary="", inferences=inferences)
+    findings = read(focus, 0, 30, lines, narrative)
+    kinds = {i.label: i.kind for i in inferences}
+    found = findings[0].text.split(" (")[0]
+    assert kinds[found] == kinds.get(first, kinds[found])
+    assert first in {f.text.split(" (")[0] for f in findings[:2]}
+
+
 def test_the_arc_is_retold_in_time_order_with_each_line_once():
     lines = [shown("Tired of weak coffee?", 0, 3), shown("Order now at brew.example", 25, 30)]
     text = retold(infer(story(*lines)))
@@ -293,8 +358,9 @@ def test_every_label_has_a_chinese_name():
     assert name_of("no label of ours", "zh") == "no label of ours"
 
 
-_WORDS = "only 3 left free % off no limits 限量 不 最后 一天 was $60 , . ? 姐妹们 order now https:// '"
+_WORDS = "only 3 left free % off no limits 限量 不 最后 一天 was $60 , . ? 姐妹们 order https:// '"
 _LINE = st.lists(st.sampled_from(_WORDS.split(" ")), max_size=12).map(" ".join)
+_UNITS = ("a", "1,", "no limits ", "限", "!?", "www.", "only .. ", "不是", "'")
 
 
 @given(st.lists(_LINE | st.text(max_size=40), max_size=8))
@@ -308,7 +374,7 @@ def test_whatever_is_shown_the_inferences_keep_their_word(texts):
         assert any(one.quote in text for text in (*texts, "free"))
 
 
-@pytest.mark.parametrize("unit", ["a", "1,", "no limits ", "限", "!?", "www.", "only .. ", "不是", "'"])
+@pytest.mark.parametrize("unit", _UNITS)
 def test_a_hostile_line_is_read_in_bounded_time(unit):
     line = unit * (100_000 // len(unit))
     started = time.perf_counter()
@@ -322,3 +388,10 @@ def test_three_hours_of_lines_stay_bounded():
     found = infer(story(*lines, duration_s=10_000.0), "Nordvik")
     assert time.perf_counter() - started < 10.0
     assert len(found) < 40
+
+
+def test_thousands_of_lines_at_one_time_stay_bounded():
+    lines = [shown(f"{chr(97 + i % 26) * 9} {i} only 3 left", 0, 9_000) for i in range(2_000)]
+    started = time.perf_counter()
+    infer(story(*lines, duration_s=9_000.0))
+    assert time.perf_counter() - started < 10.0
