@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,12 +22,7 @@ from pydantic_core import to_jsonable_python
 
 from admir.backends.base import Caption, ClipView, Story
 from admir.concurrency import in_thread, stream_events
-from admir.errors import (
-    MemoryDamaged,
-    MemoryStoreError,
-    UnknownVideo,
-    writing,
-)
+from admir.errors import MemoryDamaged, MemoryStoreError, UnknownVideo, writing
 from admir.memory.blocks import text_blocks
 from admir.memory.index import check_vectors
 from admir.memory.journal import Journal
@@ -42,13 +36,12 @@ from admir.memory.provenance import (
     read_source,
     video_info,
 )
+from admir.memory.reading import TextStage
 from admir.memory.store import MemoryStore
 from admir.memory.survey import Sample, Survey, load_thumbs, survey
-from admir.perception.decode import load_image, open_container
+from admir.perception.decode import open_container
 from admir.perception.embed import Vectors
 from admir.perception.look import merge_looks
-from admir.perception.ocr import TextLine
-from admir.perception.screen_text import Reading, follow_lines
 from admir.perception.speech import Transcript, read_subtitles
 from admir.trace import BuildEvent, BuildProgress, Built
 from admir.types import (
@@ -56,7 +49,6 @@ from admir.types import (
     Memory,
     Narrative,
     ScreenText,
-    Span,
     Subject,
     clip_spans,
     text_clip,
@@ -69,7 +61,6 @@ T = TypeVar("T")
 
 # Journaled JSON as the frozen data it was; made once, for each takes milliseconds.
 _SURVEY = TypeAdapter(Survey)
-_LINES = TypeAdapter(tuple[TextLine, ...])
 _CAPTION = TypeAdapter(Caption)
 _SUBJECTS = TypeAdapter(tuple[Subject, ...])
 _NARRATIVE = TypeAdapter(Narrative)
@@ -245,38 +236,13 @@ class _Build:
         return await self._thread(work)
 
     async def _read(self, seen: Survey, folder: Path, journal: Journal) -> tuple[ScreenText, ...]:
-        """OCR of the frames that changed, on a few threads, then lines followed over time."""
-        wanted = [s.frame.file for s in seen.samples if s.changed]
-        await self._thread(partial(self._read_all, wanted, folder, journal))
-        readings = _readings(seen, journal)
-        cuts = [shot.span.start_s for shot in seen.shots[1:]]
-        whole = Span(start_s=0.0, end_s=seen.facts.duration_s)
-        follow = partial(follow_lines, readings, whole, load_thumbs(folder), cuts)
-        return await self._thread(follow)
-
-    def _read_all(self, wanted: Sequence[str], folder: Path, journal: Journal) -> None:
-        """Read the frames that are not in the journal. No job is left when this ends."""
-        todo = [file for file in wanted if file not in journal]
-        with ThreadPoolExecutor(self.tools.settings.workers, "admir-ocr") as pool:
-            jobs = [pool.submit(self._read_one, folder, file, journal) for file in todo]
-            try:
-                for done, job in enumerate(as_completed(jobs), len(wanted) - len(todo) + 1):
-                    job.result()
-                    self._progress("read text", done, len(wanted))
-            finally:
-                pool.shutdown(cancel_futures=True)
-
-    def _read_one(self, folder: Path, file: str, journal: Journal) -> None:
-        if self.stopped:
-            return
-        try:
-            pixels = load_image(folder / file)
-        except OSError as error:
-            journal.put("survey", None)
-            raise MemoryStoreError(
-                f"{folder / file} cannot be read ({error}); run the same command to decode again"
-            ) from None
-        journal.put(file, to_jsonable_python(self.tools.reader.read(pixels)))
+        stage = TextStage(
+            reader=self.tools.reader,
+            workers=self.tools.settings.workers,
+            tell=partial(self._progress, "read text"),
+            stop=lambda: self.stopped,
+        )
+        return await self._thread(partial(stage.run, seen, folder, journal))
 
     def _clips(
         self, video_id: str, seen: Survey, lines: Sequence[ScreenText], speech: Transcript
@@ -380,14 +346,3 @@ def _spread(samples: Sequence[Sample], most: int) -> list[Sample]:
     if len(samples) <= most:
         return list(samples)
     return [samples[round(n * (len(samples) - 1) / (most - 1))] for n in range(most)]
-
-
-def _readings(seen: Survey, journal: Journal) -> list[Reading]:
-    """A reading a sample; a frame that did not change repeats the lines before it."""
-    readings: list[Reading] = []
-    lines: tuple[TextLine, ...] = ()
-    for sample in seen.samples:
-        if sample.changed:
-            lines = _LINES.validate_python(journal[sample.frame.file])
-        readings.append(Reading(time_s=sample.frame.time_s, lines=lines))
-    return readings

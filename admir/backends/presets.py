@@ -24,11 +24,11 @@ def open_mind(settings: Settings, reader: TextReader) -> Mind:
 
 
 @cache
-def open_reader(engines: int = 2) -> TextReader:
+def open_reader(at_once: int = 2) -> TextReader:
     """The text reader, one a process: its models take half a second to load."""
     from admir.perception.ocr import RapidOcrReader
 
-    return RapidOcrReader(engines)
+    return RapidOcrReader(at_once)
 
 
 @cache

@@ -1,36 +1,44 @@
-"""On-screen text of one picture, with RapidOCR (its models come in its wheel)."""
+"""On-screen text of one picture, with RapidOCR's networks (its models come in its wheel)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from queue import LifoQueue
-from typing import Any, Protocol
+from itertools import islice
+from typing import Protocol
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from admir.perception.decode import Pixels
-from admir.text import shown
+from admir.perception.quads import Quad, corners_box, cut, is_tall, slant, turned_regions
+from admir.perception.text_net import TextNet
+from admir.text import shown, squash
 from admir.types import Box
 
-DETECT_SIDE = 960
+DETECT_SIDE = 1280
 LEAST_CONFIDENCE = 0.6
-_TALL = 1.5
+_SURE = 0.85
+_MOST_SECOND_TRIES = 8
+_MOST_REGIONS = 3
+_CLEARLY_BETTER = 0.08
+_SAME_PLACE = 0.4
 _EDGE_NOISE = " /\\|_~^`·'\",;:-*+="
-_Quad = NDArray[np.float32]
+_Read = tuple[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextLine:
-    """One line read in one picture; the box in fractions of the picture's sides."""
+    """One line read in one picture; the box in fractions of the picture's sides.
+
+    `tilt` are the degrees that it leans from the level, or from the plumb if it is `vertical`.
+    """
 
     text: str
     box: Box
     confidence: float
     vertical: bool = False
+    tilt: float = 0.0
 
 
 class TextReader(Protocol):
@@ -42,99 +50,111 @@ class TextReader(Protocol):
         """The lines of a BGR picture, top to bottom. Safe to call from several threads."""
 
 
-class RapidOcrReader:
-    """RapidOCR: text is found at 960 px and read from the picture as given.
+@dataclass(slots=True)
+class _Found:
+    """A region of the picture and its best reading so far."""
 
-    It has a few engines of one core each, loaded when first needed; a thread borrows one, so as
-    many threads read side by side, and no more memory is taken than that.
+    quad: Quad
+    vertical: bool
+    text: str
+    score: float
+
+    @property
+    def is_odd(self) -> bool:
+        """Whether it leans or stands, so that the picture turned upright would show it better."""
+        return self.vertical or abs(slant(self.quad)) > 12
+
+    @property
+    def weight(self) -> float:
+        return self.score * len(squash(self.text))
+
+
+class RapidOcrReader:
+    """Each picture is read once; what is unsure is tried again, turned as its box suggests.
+
+    A crop that reads badly is tried upside down and with its contrast stretched. Where boxes lean
+    or stand, that part of the picture is turned upright and searched anew: boxes of slanted text
+    are often torn or too tight. Both are bounded for each picture.
     """
 
-    id = "rapidocr-onnxruntime"
+    id = "rapidocr-onnxruntime+turns"
 
-    def __init__(self, engines: int = 2) -> None:
-        self._idle: LifoQueue[Any] = LifoQueue()
-        for _ in range(engines):
-            self._idle.put(None)
+    def __init__(self, at_once: int = 2) -> None:
+        self._net = TextNet(at_once)
 
     def read(self, pixels: Pixels) -> tuple[TextLine, ...]:
         """See `TextReader`. Lines that are read with little confidence are left out."""
-        quads = self._detect(pixels)
-        if not quads:
-            return ()
-        tall = [_is_tall(quad) for quad in quads]
-        readings = self._recognise([_cut(pixels, quad) for quad in quads], tall)
-        lines = [
-            _line(text, score, quad, pixels, vertical)
-            for (text, score), quad, vertical in zip(readings, quads, tall, strict=True)
-        ]
+        found = self._first_reading(pixels)
+        self._try_again(pixels, found)
+        found = _merged(found, self._turned(pixels, found))
+        lines = (_line(one, pixels) for one in found)
         return tuple(line for line in lines if _worth_keeping(line))
 
-    @contextmanager
-    def _engine(self) -> Iterator[Any]:
-        engine = self._idle.get()
-        try:
-            engine = engine or _load_engine()
-            yield engine
-        finally:
-            self._idle.put(engine)
+    def _first_reading(self, pixels: Pixels) -> list[_Found]:
+        """A tall crop is read turned both ways and the surer reading counts."""
+        quads = sorted(self._net.find(pixels, DETECT_SIDE), key=lambda q: (q[0][1], q[0][0]))
+        found = []
+        for quad in quads:
+            crop, tall = cut(pixels, quad), is_tall(quad)
+            ways = [np.rot90(crop, 1), np.rot90(crop, 3)] if tall else [crop]
+            text, score = max(self._net.read(ways), key=lambda r: r[1] * len(r[0]))
+            found.append(_Found(quad, tall, text, score))
+        return found
 
-    def _detect(self, pixels: Pixels) -> list[_Quad]:
-        with self._engine() as engine:
-            quads, _ = engine.auto_text_det(pixels)
-        return [np.asarray(quad, dtype=np.float32) for quad in quads] if quads is not None else []
+    def _try_again(self, pixels: Pixels, found: Sequence[_Found]) -> None:
+        unsure = sorted((one for one in found if one.score < _SURE), key=lambda one: one.score)
+        for one in islice((one for one in unsure if not one.vertical), _MOST_SECOND_TRIES):
+            crop = cut(pixels, one.quad)
+            for text, score in self._net.read([np.rot90(crop, 2), _stretched(crop)]):
+                if score > one.score + _CLEARLY_BETTER and len(text) >= 0.5 * len(one.text):
+                    one.text, one.score = text, score
 
-    def _recognise(self, crops: list[Pixels], tall: list[bool]) -> list[tuple[str, float]]:
-        """Read the crops; a tall one is read turned both ways and the surer reading counts."""
-        turned = [np.rot90(crop, 1) if t else crop for crop, t in zip(crops, tall, strict=True)]
-        other = [np.rot90(crop, 3) for crop, t in zip(crops, tall, strict=True) if t]
-        readings = self._read_crops(turned + other)
-        rest = iter(readings[len(crops) :])
-        return [
-            max(reading, next(rest), key=lambda r: r[1] * len(r[0])) if t else reading
-            for reading, t in zip(readings, tall, strict=False)
-        ]
-
-    def _read_crops(self, crops: Sequence[Pixels]) -> list[tuple[str, float]]:
-        with self._engine() as engine:
-            found, _ = engine.text_rec([np.ascontiguousarray(crop) for crop in crops])
-        return [(str(row[0]), float(row[1])) for row in found]
-
-
-def _load_engine() -> Any:
-    from rapidocr_onnxruntime import RapidOCR
-
-    return RapidOCR(det_limit_side_len=DETECT_SIDE, det_limit_type="max", intra_op_num_threads=1)
+    def _turned(self, pixels: Pixels, found: Sequence[_Found]) -> list[_Found]:
+        """What the parts of the picture with leaning or standing boxes say when turned upright."""
+        odd = [one.quad for one in found if one.is_odd and one.score < 0.95]
+        again = []
+        for region in turned_regions(odd, pixels)[:_MOST_REGIONS]:
+            quads = self._net.find(region.pixels, DETECT_SIDE)
+            readings = self._net.read([cut(region.pixels, quad) for quad in quads])
+            for quad, (text, score) in zip(quads, readings, strict=True):
+                if not is_tall(quad):
+                    again.append(_Found(region.back(quad), region.vertical, text, score))
+        return again
 
 
-def _is_tall(quad: _Quad) -> bool:
-    width = float(np.linalg.norm(quad[0] - quad[1]))
-    height = float(np.linalg.norm(quad[0] - quad[3]))
-    return height >= _TALL * width
+def _merged(found: Sequence[_Found], again: Sequence[_Found]) -> list[_Found]:
+    """Of readings of one place the weightiest stay; a new one must be sure."""
+    kept = list(found)
+    for new in sorted(again, key=lambda one: -one.weight):
+        same = [old for old in kept if _share(old.quad, new.quad) > _SAME_PLACE]
+        if new.score >= 0.8 and new.weight > 1.1 * sum(o.weight for o in same if o.score > 0.6):
+            kept = [old for old in kept if all(old is not other for other in same)] + [new]
+    return sorted(kept, key=lambda one: (one.quad[0][1], one.quad[0][0]))
 
 
-def _cut(pixels: Pixels, quad: _Quad) -> Pixels:
-    """The four-cornered region as an upright rectangle."""
-    width = max(2, round(float(np.linalg.norm(quad[0] - quad[1]))))
-    height = max(2, round(float(np.linalg.norm(quad[0] - quad[3]))))
-    target = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float32)
-    matrix = cv2.getPerspectiveTransform(quad, target)
-    cut = cv2.warpPerspective(
-        pixels, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
-    )
-    return np.asarray(cut, dtype=np.uint8)
+def _share(a: Quad, b: Quad) -> float:
+    """Intersection of two convex regions over the smaller one."""
+    shared, _ = cv2.intersectConvexConvex(a, b)
+    smaller = min(cv2.contourArea(a), cv2.contourArea(b))
+    return float(shared) / smaller if smaller > 0 else 0.0
 
 
-def _line(text: str, score: float, quad: _Quad, pixels: Pixels, vertical: bool) -> TextLine:
-    height, width = pixels.shape[:2]
-    text = shown(text).strip(_EDGE_NOISE)
-    left, top = quad.min(axis=0) / (width, height)
-    right, bottom = quad.max(axis=0) / (width, height)
-    box = tuple(round(min(1.0, max(0.0, float(v))), 4) for v in (left, top, right, bottom))
+def _stretched(crop: Pixels) -> Pixels:
+    """The crop in grey with its darkest and lightest fiftieth at black and white."""
+    grey = cv2.cvtColor(crop, cv2.COLOR_BGR2GRAY).astype(np.float32)
+    low, high = np.percentile(grey, (2, 98))
+    full = np.clip((grey - low) * (255 / max(1.0, high - low)), 0, 255).astype(np.uint8)
+    return np.asarray(cv2.cvtColor(full, cv2.COLOR_GRAY2BGR), np.uint8)
+
+
+def _line(one: _Found, pixels: Pixels) -> TextLine:
+    text = shown(one.text).strip(_EDGE_NOISE)
     return TextLine(
         text=text,
-        box=(box[0], box[1], box[2], box[3]),
-        confidence=round(score, 3),
-        vertical=vertical and len(text) > 1,
+        box=corners_box(one.quad, pixels),
+        confidence=round(one.score, 3),
+        vertical=one.vertical and len(text) > 1,
+        tilt=round(slant(one.quad), 1),
     )
 
 

@@ -1,0 +1,78 @@
+"""The stage of a build that reads on-screen text: changed frames, then lines followed over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter
+from pydantic_core import to_jsonable_python
+
+from admir.errors import MemoryStoreError
+from admir.memory.journal import Journal
+from admir.memory.survey import Survey, load_thumbs
+from admir.perception.decode import load_image
+from admir.perception.ocr import TextLine, TextReader
+from admir.perception.screen_text import Reading, follow_lines
+from admir.types import ScreenText, Span
+
+_LINES = TypeAdapter(tuple[TextLine, ...])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextStage:
+    """Reads the frames of one survey. `tell` hears how many of how many frames are read."""
+
+    reader: TextReader
+    workers: int
+    tell: Callable[[int, int], None]
+    stop: Callable[[], bool]
+
+    def run(self, seen: Survey, folder: Path, journal: Journal) -> tuple[ScreenText, ...]:
+        """The lines of a video whose survey lies in `folder`. Runs in a thread.
+
+        Raises MemoryStoreError where a frame cannot be read.
+        """
+        self._read_all([s.frame.file for s in seen.samples if s.changed], folder, journal)
+        whole = Span(start_s=0.0, end_s=seen.facts.duration_s)
+        cuts = [shot.span.start_s for shot in seen.shots[1:]]
+        if self.stop():
+            return ()
+        return follow_lines(_readings(seen, journal), whole, load_thumbs(folder), cuts)
+
+    def _read_all(self, wanted: Sequence[str], folder: Path, journal: Journal) -> None:
+        """Read the frames that are not in the journal. No job is left when this ends."""
+        todo = [file for file in wanted if file not in journal]
+        with ThreadPoolExecutor(self.workers, "admir-ocr") as pool:
+            jobs = [pool.submit(self._read_one, folder, file, journal) for file in todo]
+            try:
+                for done, job in enumerate(as_completed(jobs), len(wanted) - len(todo) + 1):
+                    job.result()
+                    self.tell(done, len(wanted))
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _read_one(self, folder: Path, file: str, journal: Journal) -> None:
+        if self.stop():
+            return
+        try:
+            pixels = load_image(folder / file)
+        except OSError as error:
+            journal.put("survey", None)
+            raise MemoryStoreError(
+                f"{folder / file} cannot be read ({error}); run the same command to decode again"
+            ) from None
+        journal.put(file, to_jsonable_python(self.reader.read(pixels)))
+
+
+def _readings(seen: Survey, journal: Journal) -> list[Reading]:
+    """A reading a sample; a frame that did not change repeats the lines before it."""
+    readings: list[Reading] = []
+    lines: tuple[TextLine, ...] = ()
+    for sample in seen.samples:
+        if sample.changed:
+            lines = _LINES.validate_python(journal[sample.frame.file])
+        readings.append(Reading(time_s=sample.frame.time_s, lines=lines))
+    return readings
