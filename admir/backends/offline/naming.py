@@ -15,7 +15,6 @@ from admir.backends.offline.relevance import SCREEN_KINDS, channel_of
 from admir.text import squash, words
 from admir.types import Evidence
 
-
 _STRONG_SHARE = 0.3
 _LOGO = re.compile(r"\b(logo|wordmark|alone)\b|商标")
 
