@@ -25,7 +25,7 @@ from admir.perception.stretch import (
 )
 
 _HALVES_S = (0.1, 0.17, 0.3, 0.5, 0.8, 1.15)
-_BLOCK = 128
+_BLOCK = 64
 _LEAST_CHANGE = 6.0
 _MOST_UNEXPLAINED = 0.2
 _MOST_KEPT_DETAIL = 0.55
@@ -37,7 +37,6 @@ _MOST_BACK = 0.12
 _SMOOTH_S = 0.16
 _LEAST_S = 0.06
 
-Indices = NDArray[np.intp]
 Candidate = tuple[int, int, int]
 """The frames in the middle, before and after."""
 
@@ -74,31 +73,29 @@ def _candidates(stretch: Stretch, from_s: float, to_s: float) -> list[Candidate]
 
 
 def _scored(stretch: Stretch, begin: int, end: int) -> Iterator[tuple[float, Candidate]]:
-    """Candidates among these middles. All products of two pictures are taken at once."""
-    times = stretch.times_s
-    reach_s = max(_HALVES_S) + 1e-6
-    low = int(np.searchsorted(times, times[begin] - reach_s))
-    high = min(len(times), int(np.searchsorted(times, times[end - 1] + reach_s)) + 1)
-    pictures = stretch.colours[low:high] - stretch.colours[low:high].mean(axis=0)
-    products, own = pictures @ pictures.T, times[low:high]
-    middle = np.arange(begin - low, end - low)
+    """Candidates among these middles, with their scores."""
+    times, middle = stretch.times_s, np.arange(begin, end)
     for half_s in _HALVES_S:
-        first = np.searchsorted(own, own[middle] - half_s - 1e-6)
-        last = np.minimum(np.searchsorted(own, own[middle] + half_s - 1e-6), len(own) - 1)
-        score = _score(products, middle, first, last) / pictures.shape[1]
+        first = np.searchsorted(times, times[middle] - half_s - 1e-6)
+        last = np.minimum(np.searchsorted(times, times[middle] + half_s - 1e-6), len(times) - 1)
+        score = _score(*(stretch.colours[k] for k in (middle, first, last)))
         for i in np.flatnonzero(_peaks(score)):
-            yield float(score[i]), (int(middle[i]) + low, int(first[i]) + low, int(last[i]) + low)
+            yield float(score[i]), (int(middle[i]), int(first[i]), int(last[i]))
 
 
-def _score(products: Floats, middle: Indices, first: Indices, last: Indices) -> Floats:
-    """Energy per pixel of the change, less what a mixture leaves unexplained; 0 for no mixture."""
-    mm, aa, bb = (products[k, k] for k in (middle, first, last))
-    ma, mb, ab = products[middle, first], products[middle, last], products[first, last]
-    energy = aa + bb - 2 * ab + 1e-3
-    share = (mb - ma - ab + aa) / energy
-    unexplained = np.maximum(0, (mm + aa - 2 * ma) / energy - share**2)
+def _score(middle: Floats, old: Floats, new: Floats) -> Floats:
+    """Energy per value of the change, less what a mixture leaves unexplained; 0 for no mixture."""
+    way, moved = new - old, middle - old
+    energy = _products(way, way) + 1e-3
+    share = _products(moved, way) / energy
+    unexplained = np.maximum(0, _products(moved, moved) / energy - share**2)
     good = (np.abs(share - 0.5) < 0.15) & (unexplained < _MOST_UNEXPLAINED)
-    return np.where(good, energy * (1 - 3 * unexplained) ** 2, 0)
+    return np.where(good, energy / way.shape[1] * (1 - 3 * unexplained) ** 2, 0)
+
+
+def _products(a: Floats, b: Floats) -> Floats:
+    """[n] of two [n, d], on this thread alone: BLAS would wake others, which decode meanwhile."""
+    return np.asarray(np.einsum("nd,nd->n", a, b), dtype=np.float32)
 
 
 def _peaks(score: Floats) -> NDArray[np.bool_]:
