@@ -22,8 +22,8 @@ SURE = 1.0
 """A face of this score counts by itself; a lower one needs a second sight."""
 
 _LEAST_SCORE = 0.55
-_SEARCH_SIDE, _SIDE_VIEW_SIDE = 560, 320
-_LEAST_WINDOW, _LEAST_SIDE_VIEW = 20, 48
+_SEARCH_SIDE, _SIDE_VIEW_SIDE = 480, 240
+_LEAST_WINDOW, _LEAST_SIDE_VIEW = 20, 36
 _STEP, _FINE_STEP = 1.25, 1.05
 _FACE = 64  # pixels of a candidate when it is asked about again
 _MARGIN = 0.35
@@ -165,7 +165,7 @@ def _face(rect: Rect, grey: Pixels, score: float, view: Literal["front", "side"]
         round(float((left + wide) / width), 4),
         round(float((top + high) / height), 4),
     )
-    return Face(box=box, score=round(score, 3), view=view)
+    return Face(box=box, score=round(float(score), 3), view=view)
 
 
 def _apart(faces: Iterator[Face]) -> Iterator[Face]:

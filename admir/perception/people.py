@@ -152,13 +152,16 @@ def _followed(moments: Sequence[Moment], shot: Shot) -> list[_Track]:
 
 
 def _about(moments: Sequence[Moment], index: int) -> Span:
-    """Half the way to the picture before and to the one after, at most `_REACH_S`."""
+    """Half the way to the picture before and to the one after, at most `_REACH_S`.
+
+    At either end of the video the one step that is there counts for both.
+    """
     now = moments[index].time_s
-    before = moments[index - 1].time_s if index else 0.0
-    after = moments[index + 1].time_s if index + 1 < len(moments) else now + 2 * _REACH_S
+    steps = [abs(now - m.time_s) for m in moments[max(0, index - 1) : index + 2] if m.time_s != now]
+    before, after = (steps[0], steps[-1]) if steps else (2 * _REACH_S, 2 * _REACH_S)
     return Span(
-        start_s=max(0.0, now - min(_REACH_S, (now - before) / 2)),
-        end_s=now + min(_REACH_S, (after - now) / 2),
+        start_s=max(0.0, now - min(_REACH_S, before / 2)),
+        end_s=now + min(_REACH_S, after / 2),
     )
 
 

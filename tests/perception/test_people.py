@@ -73,12 +73,12 @@ def test_a_sight_does_not_reach_over_a_cut():
 
 def test_pictures_may_come_at_any_spacing():
     found = follow_people(moments((1, [sight()]), (1.2, [sight()]), (1.6, [])), shots(0, 3))
-    assert spans(found[0]) == [(0.5, 1.4)]
+    assert spans(found[0]) == [(0.9, 1.4)]
 
 
 def test_one_look_over_a_cut_is_one_person_and_another_look_is_another():
     again = moments((1, [sight()]), (3, [sight(0.3, 0.3)]))
-    assert [spans(p) for p in follow_people(again, shots(0, 2, 4))] == [[(0.5, 4.0)]]
+    assert [spans(p) for p in follow_people(again, shots(0, 2, 4))] == [[(0.0, 4.0)]]
     for other in (sight(worn=GREEN), sight(skin=OTHER_SKIN)):
         found = follow_people(moments((1, [sight()]), (3, [other])), shots(0, 2, 4))
         assert [p.name for p in found] == ["Person 1", "Person 2"]
