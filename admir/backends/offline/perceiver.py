@@ -22,7 +22,7 @@ _NOT_A_PERSON = ("narrator", "voice", "voiceover", "announcer", "speaker", "vo")
 class OfflinePerceiver:
     """See the module; `Perceiver` says what each method owes."""
 
-    id = "offline-measured-v1"
+    id = "offline-measured-v2"
 
     def __init__(self, reader: TextReader) -> None:
         self._reader = reader

@@ -29,7 +29,7 @@ _SURE = 0.6
 class OfflineReasoner:
     """See the module; `Reasoner` says what each method owes."""
 
-    id = "offline-rules-v1"
+    id = "offline-rules-v2"
 
     def __init__(self, reader: TextReader, *, answer_words: int) -> None:
         self._reader = reader
