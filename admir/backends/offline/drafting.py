@@ -37,11 +37,15 @@ _NEARLY_BEST = 0.75
 _WITHOUT_LINES = ("reading", "measure", "colour", "people")
 """Kinds that are not answered by a line."""
 
+_BY_LIKENESS = ("order", "times_shown", "screen_time")
+"""Kinds that look for what is quoted themselves, misreadings forgiven."""
+
 
 def drafts(query: Query, evidence: Sequence[Evidence], duration_s: float) -> list[Draft]:
     """All drafts for a question, best first; none when nothing supports an answer."""
     given = material(query, evidence, duration_s)
-    if query.kind.value not in _WITHOUT_LINES and missing_names(query, given.everything):
+    strict = query.kind.value not in (*_WITHOUT_LINES, *_BY_LIKENESS)
+    if strict and missing_names(query, given.everything):
         return []
     if query.yes_no and query.kind.value in EXTRACTORS and not _topic_is_there(given):
         return []
@@ -191,10 +195,16 @@ def _beside(line: Evidence, other: Evidence) -> bool:
     return max(gap_x, gap_y) <= _NEAR_SHARE
 
 
+def _has_type(query: Query, line: Evidence) -> bool:
+    """Whether a line holds a value of the type that the question names: a year, a date."""
+    return all(extract(line.quote) for name, extract in EXTRACTORS.items() if name in query.text)
+
+
 def _single(query: Query, lines: Sequence[Evidence]) -> list[Draft]:
     """The very first or last line, of the channel asked for; the next ones after it."""
     late = query.only == "end"
     fitting = [e for e in lines if in_channel(query, e)]
+    fitting = [e for e in fitting if _has_type(query, e)] or fitting
     starts = [e.span.start_s for e in fitting]
     edge_s = max(starts, default=0.0) if late else min(starts, default=0.0)
     ordered = sorted(

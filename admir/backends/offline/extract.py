@@ -54,7 +54,7 @@ _DATE = re.compile(
     rf"\b(?:the )?(?:end|start) of (?:{_MONTH})\b",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"(?<![\d$€£¥.,])(?:18|19|20)\d{2}(?![\d%])")
+_YEAR = re.compile(r"(?<![\d$€£¥])(?<!\d[.,])(?:18|19|20)\d{2}(?![\d%])")
 _URL = re.compile(
     r"(?:https?://)?(?:www\s?\.\s?)?(?:[a-z0-9][a-z0-9-]*\.)+"
     r"(?:com|net|org|example|io|co|uk|de|fr|cn|eu|us|tv|shop|store|app|info|biz|ai|me|ca|au|jp|in)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 from rapidfuzz.fuzz import partial_ratio
 
@@ -12,6 +13,8 @@ from admir.types import Evidence
 
 SAME_READING = 65.0
 _MARGIN = 0.04
+_LEAST_TYPE, _MOST_SCALE = 36.0, 4.0
+"""Small type is enlarged: cut out alone it is too small for the detector."""
 
 
 def misread(line: Evidence, picture: Picture, reader: TextReader) -> str | None:
@@ -46,4 +49,8 @@ def _region(line: Evidence, pixels: Pixels) -> Pixels:
     left, top, right, bottom = line.box
     rows = slice(max(0, int((top - _MARGIN) * height)), int((bottom + _MARGIN) * height) + 1)
     columns = slice(max(0, int((left - _MARGIN) * width)), int((right + _MARGIN) * width) + 1)
-    return np.ascontiguousarray(pixels[rows, columns])
+    region = pixels[rows, columns]
+    scale = min(_MOST_SCALE, _LEAST_TYPE / max(1.0, (bottom - top) * height))
+    if scale <= 1:
+        return np.ascontiguousarray(region)
+    return np.asarray(cv2.resize(region, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rapidfuzz.fuzz import partial_ratio
 
@@ -60,7 +62,10 @@ def colour_drafts(given: Material) -> list[Draft]:
         return _said_colours(given)
     if asks_ink(query.text):
         return _inks(given)
+    window = query.window(given.duration_s)
+    centre_s = (window.start_s + window.end_s) / 2 if window else 0.0
     looks = [e for e in _measurements(given) if colours_in(e.quote)]
+    looks.sort(key=lambda e: abs(e.span.start_s - centre_s))
     most = 3 if _ALL.search(query.text) else 1
     return [_picture_draft(given, e, most) for e in looks]
 
@@ -74,14 +79,18 @@ def _picture_draft(given: Material, look: Evidence, most: int) -> Draft:
 
 
 def _inks(given: Material) -> list[Draft]:
+    """The colour of the letters: that of most of the lines that are meant, longer ones first."""
     language = given.query.language
-    found = []
+    votes: Counter[str] = Counter()
+    found: dict[str, Draft] = {}
     for fact in _measurements(given):
         if (ink := ink_in(fact.quote)) and _is_asked(given, ink.text):
             colours = colour_name(language, ink.ink), colour_name(language, ink.ground)
             text = say(language, "ink", ink=colours[0], ground=colours[1])
-            found.append(_draft(text, fact, fact.score - fact.span.start_s * 1e-6))
-    return found
+            votes[ink.ink] += len(ink.text)
+            found.setdefault(ink.ink, _draft(text, fact))
+    total = max(1, votes.total())
+    return [replace(draft, score=votes[name] / total) for name, draft in found.items()]
 
 
 def _is_asked(given: Material, text: str) -> bool:
@@ -130,7 +139,8 @@ def _persons(given: Material) -> list[Draft]:
         start, end = f"{first.span.start_s:.1f}", f"{first.span.end_s:.1f}"
         name = person_in(first.quote) or ("", 0.0)
         return [_draft(say(language, "from_time", at=start, end=end, quote=name[0]), first)]
-    text = say(language, "people", count=count_word(language, len(seen)))
+    phrase = "people_yes" if given.query.yes_no else "people"
+    text = say(language, phrase, count=count_word(language, len(seen)))
     return [Draft(text=text, key=squash(text), evidence=tuple(seen[:8]), score=1.0)]
 
 

@@ -22,6 +22,7 @@ _MOST_WORDS = 3
 _LARGE_TYPE = 0.06
 _END_S, _END_SHARE = 4.0, 0.2
 _LAST_S = 1.0
+_FURTHER = 0.65
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +42,15 @@ class RankedName:
     """A candidate, its score, how it is spelt (misreadings too), and the lines that hold it."""
 
     key: str
-    score: float = 0.0
+    scores: list[float] = field(default_factory=list)
     spellings: dict[str, float] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
+
+    @property
+    def score(self) -> float:
+        """The best line counts in full and each further one less: a menu repeats its words."""
+        best_first = sorted(self.scores, reverse=True)
+        return sum(score * _FURTHER**rank for rank, score in enumerate(best_first))
 
     @property
     def name(self) -> str:
@@ -148,7 +155,7 @@ def _add(table: dict[str, RankedName], name: str, score: float, line: Line) -> N
         score *= 0.7
     if any(c.isdigit() for c in name):
         score *= 0.3
-    entry.score += score
+    entry.scores.append(score)
     entry.lines.append(line)
     entry.spellings[name] = entry.spellings.get(name, 0.0) + score
 
@@ -165,7 +172,7 @@ def _count_addresses(table: dict[str, RankedName], lines: Sequence[Line]) -> Non
         for url in urls(line.text):
             for key, entry in table.items():
                 if len(key) > 3 and key in url.key:
-                    entry.score += 1.5
+                    entry.scores.append(1.5)
                     entry.lines.append(line)
 
 

@@ -11,7 +11,7 @@ from admir.backends.offline.lexicon import word_list
 from admir.backends.offline.material import Draft, Material, type_height
 from admir.backends.offline.names import Line, RankedName, rank_names, same_name
 from admir.backends.offline.question import Query
-from admir.backends.offline.relevance import SCREEN_KINDS, channel_of
+from admir.backends.offline.relevance import SCREEN_KINDS, channel_of, has_term
 from admir.text import squash, words
 from admir.types import Evidence
 
@@ -122,6 +122,11 @@ def _slogan_score(lines: Sequence[Evidence], brand: RankedName | None, given: Ma
     return 1.0 * (len(lines) > 1) + 0.8 * beside + 0.5 * ending - 1.0 * legal - 0.8 * question
 
 
+def _says(line: Evidence, word: str) -> bool:
+    """Whether a line has a word, though OCR may have glued it to others."""
+    return word in words(line.quote) or (len(word) > 4 and has_term(line.quote, word))
+
+
 def small_print_drafts(given: Material) -> list[Draft]:
     """Lines in small type with the words of a legal line."""
     shown = [e for e in given.lines if e.kind in SCREEN_KINDS and e.box]
@@ -131,7 +136,7 @@ def small_print_drafts(given: Material) -> list[Draft]:
     typical = median(heights)
     found = []
     for line in shown:
-        legal = len(set(words(line.quote)) & word_list("legal"))
+        legal = sum(_says(line, word) for word in word_list("legal"))
         small = type_height(line) <= 0.6 * typical or type_height(line) < 0.03
         if len(words(line.quote)) >= 3 and (legal >= 2 or (small and legal)):
             score = legal + (1.0 if small else 0.0) + 2.0 * given.fits(line)

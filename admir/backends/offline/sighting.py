@@ -12,6 +12,7 @@ from admir.backends.offline.relevance import SCREEN_KINDS
 from admir.types import Action, Evidence, Span
 
 _CARD_S = 1.0
+_AT_S = 0.2
 _MOST_INK_S = 0.5
 _CARD = re.compile(r"\b(cards?|logo|frame|screen|image|picture)\b|画面|商标")
 _COLOUR_WORDS = re.compile(
@@ -31,7 +32,9 @@ def looks(query: Query) -> list[str]:
         return ["inspect", "browse"] if timed else ["browse"]
     if query.kind.value == "measure":
         return ["browse"]
-    return list(dict.fromkeys((query.kind.first, "search", "browse")))
+    # A search finds words; what stands first or last is found by going through the ad.
+    first = "browse" if query.edge or query.only else query.kind.first
+    return list(dict.fromkeys((first, "search", "browse")))
 
 
 def inspect_action(query: Query, situation: Situation) -> Action | None:
@@ -70,7 +73,8 @@ def _asked_line(query: Query, situation: Situation) -> Evidence | None:
 def _window(query: Query, duration_s: float) -> Span:
     """The moment asked about; a card at the edge of the ad is its very first or last second."""
     if query.range is not None:
-        return query.range
+        centre_s = (query.range.start_s + query.range.end_s) / 2
+        return _around(centre_s, _AT_S) if query.range.duration_s <= _CARD_S else query.range
     if query.edge_s is None and query.edge == "end" and _CARD.search(query.text):
         return Span(start_s=max(0.0, duration_s - _CARD_S), end_s=duration_s)
     if query.edge_s is None and query.edge == "start" and _CARD.search(query.text):
