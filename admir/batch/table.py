@@ -108,7 +108,7 @@ def _header(reader: Any, path: Path) -> list[str]:
     try:
         header: list[str] = next((cells for cells in reader if cells), [])
     except csv.Error as error:
-        raise _unusable(path, f"is no CSV (line {reader.line_num}: {error})") from None
+        raise _unusable(path, f"is no CSV (line {reader.line_num}: {_why(error)})") from None
     twice = [name for name in header if header.count(name) > 1]
     if twice:
         raise _unusable(path, f"has more than one column {twice[0]!r}")
@@ -125,12 +125,17 @@ def _csv_questions(reader: Any, header: list[str]) -> Iterator[Question]:
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            yield broken(_where(start, reader.line_num), str(error))
+            yield broken(_where(start, reader.line_num), _why(error))
             continue
         if cells is None:
             return
         if cells:
             yield _csv_row(cells, header, _where(start, reader.line_num))
+
+
+def _why(error: csv.Error) -> str:
+    text = str(error)
+    return "a quotation mark is not closed" if text == "unexpected end of data" else text
 
 
 def _csv_row(cells: list[str], header: list[str], where: str) -> Question:

@@ -24,10 +24,10 @@ MOST_FAILURES_TOLD = 10
 def ask_command(
     context: typer.Context,
     video: Annotated[
-        str | None, typer.Argument(help="Id of a memory, or a video file.", show_default=False)
+        str | None, typer.Argument(help="Id of a memory, or a video file.", metavar="VIDEO")
     ] = None,
     question: Annotated[
-        str | None, typer.Argument(help="The question.", show_default=False)
+        str | None, typer.Argument(help="The question.", metavar="QUESTION")
     ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show the steps as a tree.")] = False,
     questions: Annotated[

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import ADMIR, Call, admir, clean_environment, ended, start
 
-COMMANDS = ("build-memory", "ask", "list", "show", "demo")
+COMMANDS = ("build-memory", "ask", "list", "show", "demo", "doctor")
 HEAVY = ("langgraph", "cv2", "torch", "onnxruntime", "av", "openai")
 LOADED = f"""
 import sys

@@ -69,10 +69,10 @@ TYPE_NOUN = re.compile(
 )
 WORDLESS = re.compile(
     r"\b(wear(s|ing)?|worn|holds?|holding|carr(y|ies|ying)|dressed|outfit|cloth(es|ing)|hair|"
-    r"gestures?|animals?|pets?|vehicles?|sports?|play(s|ing)|doing|tools?|eat(s|ing)?|drink(s|ing)|fabric|"
-    r"shape|material|weather|room|location|place|building|furniture|smil(e|es|ing)|"
-    r"expression|looks? like|background|landscape|sit(s|ting)|stand(s|ing)|walk(s|ing)|danc(e|es|ing)|"
-    r"object|logo)\b|"
+    r"gestures?|animals?|pets?|vehicles?|sports?|play(s|ing)|doing|tools?|eat(s|ing)?|drink(s|ing)|"
+    r"fabric|shape|material|weather|room|location|place|building|furniture|smil(e|es|ing)|"
+    r"expression|looks? like|background|landscape|sit(s|ting)|stand(s|ing)|walk(s|ing)|"
+    r"danc(e|es|ing)|object|logo)\b|"
     r"(穿|戴|拿|手里|动物|动作|表情|发型|衣服|背景|场地|建筑|物体|形状|材质|什么运动|在做什么|做什么)"
 )
 

@@ -1,0 +1,28 @@
+"""The bar of a table of questions: how many of how many, on a terminal alone."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from admir.trace import BuildProgress
+from admir.views.progress import RowsBar
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_it_counts_rows_on_a_terminal(terminal: bool) -> None:
+    out = StringIO()
+    screen = Console(file=out, force_terminal=terminal, width=120, color_system=None)
+    with RowsBar(screen, "q\x1b[31m.csv") as bar:
+        bar.start(12)
+        bar.building(BuildProgress(stage="read text", done=3, total=9))
+        bar._bar.refresh()
+        bar.step()
+        bar._bar.refresh()
+    told = out.getvalue()
+    assert ("0/12  building: read text 3/9" in told) == terminal
+    assert ("1/12" in told) == terminal
+    assert "\x1b[31m.csv" not in told
+    assert bool(told) == terminal
