@@ -11,12 +11,13 @@ import cv2
 import numpy as np
 
 from admir.perception.decode import Pixels
-from admir.perception.quads import Quad, corners_box, cut, is_tall, slant, turned_regions
+from admir.perception.quads import Quad, corners_box, cut, from_side, is_tall, slant, turned_regions
 from admir.perception.text_net import TextNet
 from admir.text import shown, squash
 from admir.types import Box
 
 DETECT_SIDE = 1280
+ASIDE_SIDE = 640
 LEAST_CONFIDENCE = 0.6
 _SURE = 0.85
 _MOST_SECOND_TRIES = 8
@@ -87,6 +88,7 @@ class RapidOcrReader:
         found = self._first_reading(pixels)
         self._try_again(pixels, found)
         found = _merged(found, self._turned(pixels, found))
+        found = _merged(found, self._standing(pixels, found))
         lines = (_line(one, pixels) for one in found)
         return tuple(line for line in lines if _worth_keeping(line))
 
@@ -109,9 +111,23 @@ class RapidOcrReader:
                 if score > one.score + _CLEARLY_BETTER and len(text) >= 0.5 * len(one.text):
                     one.text, one.score = text, score
 
+    def _standing(self, pixels: Pixels, found: Sequence[_Found]) -> list[_Found]:
+        """Lines that run up or down, which the detector sees best with the picture on its side."""
+        side = np.ascontiguousarray(np.rot90(pixels))
+        again = []
+        for quad in self._net.find(side, ASIDE_SIDE):
+            back = from_side(quad, pixels)
+            known = any(_share(back, one.quad) > _SAME_PLACE and one.score > _SURE for one in found)
+            if is_tall(back) and not known:
+                crop = cut(side, quad)
+                readings = self._net.read([crop, np.rot90(crop, 2)])
+                text, score = max(readings, key=lambda r: r[1] * len(r[0]))
+                again.append(_Found(back, True, text, score))
+        return again
+
     def _turned(self, pixels: Pixels, found: Sequence[_Found]) -> list[_Found]:
         """What the parts of the picture with leaning or standing boxes say when turned upright."""
-        odd = [one.quad for one in found if one.is_odd and one.score < 0.95]
+        odd = [one.quad for one in found if one.is_odd]
         again = []
         for region in turned_regions(odd, pixels)[:_MOST_REGIONS]:
             quads = self._net.find(region.pixels, DETECT_SIDE)
