@@ -53,9 +53,9 @@ def drifts(
     return bool(ends) and all(_moved(thumbs[here], thumbs[n], box) for n in ends)
 
 
-def leans(tilts: list[float]) -> bool:
-    """Whether a line clearly stands aslant."""
-    return abs(float(np.median(tilts))) > _LEANS
+def leans(tilt: float) -> bool:
+    """Whether a line at so many degrees clearly stands aslant."""
+    return abs(tilt) > _LEANS
 
 
 def _moved(here: NDArray[np.uint8], there: NDArray[np.uint8], box: Box) -> bool:

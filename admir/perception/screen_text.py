@@ -24,7 +24,7 @@ from admir.types import Box, ScreenText, Span
 SAME_TEXT = 70.0
 SAME_TEXT_ELSEWHERE = 90.0
 _MAX_MISSED = 1
-_CLEAN_PRINT = 0.95
+_CLEAN_PRINT = 0.9
 _squash = lru_cache(maxsize=8192)(squash)
 
 
@@ -246,11 +246,11 @@ def _screen_text(track: _Track, clock: _Clock) -> ScreenText:
 def _in_scene(
     same: Sequence[TextLine], best: TextLine, time_s: float, span: Span, thumbs: Thumbs
 ) -> bool:
-    """Whether a line moves with the picture, or leans and is hard to read."""
-    if leans([line.tilt for line in same]) and best.confidence < _CLEAN_PRINT:
-        return True
+    """Whether a line moves with the picture or, seen once, leans and is hard to read."""
     if len(same) > 1:
         return wanders([line.box for line in same])
+    if leans(best.tilt) and best.confidence < _CLEAN_PRINT:
+        return True
     return drifts(best.box, time_s, span, thumbs.times_s, thumbs.pixels)
 
 

@@ -62,6 +62,7 @@ def test_a_line_elsewhere_in_each_sample_wanders_and_one_that_came_to_rest_does_
     assert not wanders(places[:1])
 
 
-def test_a_line_leans_when_most_of_its_readings_do():
-    assert leans([9.0, 8.0, 0.0])
-    assert not leans([1.0, -2.0, 30.0])
+def test_a_line_leans_to_either_side():
+    assert leans(9.0)
+    assert leans(-9.0)
+    assert not leans(-2.0)
