@@ -38,6 +38,8 @@ def _bucket(time_s: float) -> int:
 def _continues(above: ScreenText, below: ScreenText) -> bool:
     if above.vertical or below.vertical or above.text == below.text:
         return False
+    if above.scene != below.scene:
+        return False
     if above.text.endswith(_SENTENCE_END) and not above.text.endswith("..."):
         return False
     if above.text.isupper() != below.text.isupper():

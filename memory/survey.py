@@ -9,8 +9,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from admir.perception.changes import differs, signature
-from admir.perception.decode import Picture, Pixels, Thumb, VideoFacts, decode, save_jpeg
+from admir.perception.changes import BriefSights, differs, signature
+from admir.perception.decode import Choice, Picture, Pixels, Thumb, VideoFacts, decode, save_jpeg
 from admir.perception.look import look_at
 from admir.perception.screen_text import Thumbs
 from admir.perception.shots import ShotDetector
@@ -51,9 +51,10 @@ class _Collector:
     thumbs: list[Pixels] = field(default_factory=list)
     last_read: Pixels | None = None
     before: Pixels | None = None
+    brief: BriefSights = field(default_factory=BriefSights)
     moved: list[float] = field(default_factory=list)
 
-    def add_thumb(self, thumb: Thumb) -> None:
+    def add_thumb(self, thumb: Thumb) -> Choice:
         self.detector.add(thumb)
         grey = np.asarray(cv2.cvtColor(thumb.pixels, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
         if self.before is not None:
@@ -61,6 +62,7 @@ class _Collector:
         self.before = grey
         if not self.thumb_times or thumb.time_s - self.thumb_times[-1] >= self.thumb_step_s:
             self._keep_thumb(thumb.time_s, grey)
+        return self.brief.see(thumb.time_s, grey)
 
     def _keep_thumb(self, time_s: float, grey: Pixels) -> None:
         """Keep it; where they become too many, every second goes and fewer are kept from now."""
@@ -71,6 +73,7 @@ class _Collector:
             self.thumb_step_s *= 2
 
     def add_sample(self, picture: Picture) -> None:
+        self.brief.sampled(picture.time_s)
         sign = signature(picture.pixels)
         changed = self.last_read is None or differs(self.last_read, sign)
         if changed:

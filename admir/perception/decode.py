@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import av
 import cv2
@@ -23,6 +24,9 @@ from admir.perception.sound import Loudness
 from admir.types import AudioFacts, Span
 
 Pixels = NDArray[np.uint8]
+Choice = Literal["pass", "hold", "give"]
+"""What becomes of a frame between regular samples: nothing; it is kept in hand in place of another;
+or the one in hand is sampled."""
 
 THUMB_SIDE = 160
 """Longest side of a thumb, in pixels."""
@@ -96,7 +100,7 @@ def open_container(path: Path) -> av.container.InputContainer:
 
 def decode(
     path: Path,
-    on_thumb: Callable[[Thumb], None],
+    on_thumb: Callable[[Thumb], Choice | None],
     on_sample: Callable[[Picture], None],
     *,
     sample_fps: float = 1.0,
@@ -104,6 +108,7 @@ def decode(
 ) -> VideoFacts:
     """Walk the file once. Each frame gives a thumb; each 1/`sample_fps` s gives a picture.
 
+    What `on_thumb` returns may ask for a picture of one frame between two of those.
     Damage is passed over; a file that breaks off is read as far as it goes
     (`VideoFacts.broken_at_s`). `stop` is asked at every frame. Raises VideoNotFound or
     VideoUnreadable.
@@ -112,8 +117,8 @@ def decode(
         walk, small = _Walk(container), Scaler(THUMB_SIDE)
         sampler = _Sampler(fps=sample_fps, give=on_sample)
         for time_s, frame in walk.frames():
-            on_thumb(Thumb(time_s=time_s, pixels=small.pixels(frame)))
-            sampler.offer(time_s, frame)
+            choice = on_thumb(Thumb(time_s=time_s, pixels=small.pixels(frame)))
+            sampler.offer(time_s, frame, choice or "pass")
             if stop():
                 break
         if walk.last is None:
@@ -211,15 +216,20 @@ class _Walk:
 
 @dataclass(slots=True, kw_only=True)
 class _Sampler:
-    """Gives a picture each 1/`fps` s, and the last one."""
+    """Gives a picture each 1/`fps` s, the last one, and those in hand that are asked for."""
 
     fps: float
     give: Callable[[Picture], None]
     scaler: Scaler = field(default_factory=lambda: Scaler(MAX_SIDE))
     next_s: float = 0.0
     given_s: float = -1.0
+    held: tuple[float, av.VideoFrame] | None = None
 
-    def offer(self, time_s: float, frame: av.VideoFrame) -> None:
+    def offer(self, time_s: float, frame: av.VideoFrame, choice: Choice) -> None:
+        if choice == "hold":
+            self.held = (time_s, frame)
+        elif choice == "give" and self.held:
+            self._give(*self.held)
         if time_s >= self.next_s - 1e-6:
             self._give(time_s, frame)
             self.next_s = (int(time_s * self.fps + 1e-6) + 1) / self.fps
@@ -229,7 +239,7 @@ class _Sampler:
             self._give(time_s, frame)
 
     def _give(self, time_s: float, frame: av.VideoFrame) -> None:
-        self.given_s = time_s
+        self.given_s, self.held = time_s, None
         self.give(Picture(time_s=time_s, pixels=self.scaler.pixels(frame)))
 
 

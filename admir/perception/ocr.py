@@ -11,18 +11,21 @@ import cv2
 import numpy as np
 
 from admir.perception.decode import Pixels
-from admir.perception.quads import Quad, corners_box, cut, is_tall, slant, turned_regions
+from admir.perception.quads import Quad, corners_box, cut, from_side, is_tall, slant, turned_regions
 from admir.perception.text_net import TextNet
 from admir.text import shown, squash
 from admir.types import Box
 
 DETECT_SIDE = 1280
+EVEN_SIDE = 736
+ASIDE_SIDE = 736
 LEAST_CONFIDENCE = 0.6
 _SURE = 0.85
 _MOST_SECOND_TRIES = 8
 _MOST_REGIONS = 3
 _CLEARLY_BETTER = 0.08
 _SAME_PLACE = 0.4
+_MOST_CONTRAST = 3.0
 _EDGE_NOISE = " /\\|_~^`·'\",;:-*+="
 _Read = tuple[str, float]
 
@@ -74,7 +77,9 @@ class RapidOcrReader:
 
     A crop that reads badly is tried upside down and with its contrast stretched. Where boxes lean
     or stand, that part of the picture is turned upright and searched anew: boxes of slanted text
-    are often torn or too tight. Both are bounded for each picture.
+    are often torn or too tight. Both are bounded for each picture. Faint lines are searched for in
+    the picture with even contrast, made smaller, and standing lines in that laid on its side; what
+    only these find must be sure.
     """
 
     id = "rapidocr-onnxruntime+turns"
@@ -87,31 +92,53 @@ class RapidOcrReader:
         found = self._first_reading(pixels)
         self._try_again(pixels, found)
         found = _merged(found, self._turned(pixels, found))
+        even = _evened(pixels)
+        found = _merged(found, self._faint(even, found))
+        found = _merged(found, self._standing(even, found))
         lines = (_line(one, pixels) for one in found)
         return tuple(line for line in lines if _worth_keeping(line))
 
     def _first_reading(self, pixels: Pixels) -> list[_Found]:
         """A tall crop is read turned both ways and the surer reading counts."""
         quads = sorted(self._net.find(pixels, DETECT_SIDE), key=lambda q: (q[0][1], q[0][0]))
-        found = []
-        for quad in quads:
-            crop, tall = cut(pixels, quad), is_tall(quad)
-            ways = [np.rot90(crop, 1), np.rot90(crop, 3)] if tall else [crop]
-            text, score = max(self._net.read(ways), key=lambda r: r[1] * len(r[0]))
-            found.append(_Found(quad, tall, text, score))
-        return found
+        return [self._reading(pixels, quad) for quad in quads]
+
+    def _reading(self, pixels: Pixels, quad: Quad) -> _Found:
+        crop, tall = cut(pixels, quad), is_tall(quad)
+        ways = [np.rot90(crop, 1), np.rot90(crop, 3)] if tall else [crop]
+        text, score = max(self._net.read(ways), key=lambda r: r[1] * len(r[0]))
+        return _Found(quad, tall, text, score)
+
+    def _faint(self, even: Pixels, found: Sequence[_Found]) -> list[_Found]:
+        """What shows only where light and dark are made even."""
+        quads = [q for q in self._net.find(even, EVEN_SIDE) if not _is_known(q, found)]
+        return [self._reading(even, quad) for quad in quads]
 
     def _try_again(self, pixels: Pixels, found: Sequence[_Found]) -> None:
         unsure = sorted((one for one in found if one.score < _SURE), key=lambda one: one.score)
         for one in islice((one for one in unsure if not one.vertical), _MOST_SECOND_TRIES):
             crop = cut(pixels, one.quad)
             for text, score in self._net.read([np.rot90(crop, 2), _stretched(crop)]):
-                if score > one.score + _CLEARLY_BETTER and len(text) >= 0.5 * len(one.text):
+                better = score > one.score + _CLEARLY_BETTER and len(text) >= 0.5 * len(one.text)
+                if better and _is_word(text):
                     one.text, one.score = text, score
+
+    def _standing(self, even: Pixels, found: Sequence[_Found]) -> list[_Found]:
+        """Lines that run up or down, which the detector sees best with the picture on its side."""
+        side = np.ascontiguousarray(np.rot90(even))
+        again = []
+        for quad in self._net.find(side, ASIDE_SIDE):
+            back = from_side(quad, even)
+            if is_tall(back) and not _is_known(back, found):
+                crop = cut(side, quad)
+                readings = self._net.read([crop, np.rot90(crop, 2)])
+                text, score = max(readings, key=lambda r: r[1] * len(r[0]))
+                again.append(_Found(back, True, text, score))
+        return again
 
     def _turned(self, pixels: Pixels, found: Sequence[_Found]) -> list[_Found]:
         """What the parts of the picture with leaning or standing boxes say when turned upright."""
-        odd = [one.quad for one in found if one.is_odd and one.score < 0.95]
+        odd = [one.quad for one in found if one.is_odd]
         again = []
         for region in turned_regions(odd, pixels)[:_MOST_REGIONS]:
             quads = self._net.find(region.pixels, DETECT_SIDE)
@@ -127,9 +154,16 @@ def _merged(found: Sequence[_Found], again: Sequence[_Found]) -> list[_Found]:
     kept = list(found)
     for new in sorted(again, key=lambda one: -one.weight):
         same = [old for old in kept if _share(old.quad, new.quad) > _SAME_PLACE]
-        if new.score >= 0.8 and new.weight > 1.1 * sum(o.weight for o in same if o.score > 0.6):
+        if new.score < 0.8 or not _is_word(new.text):
+            continue
+        if new.weight > 1.1 * sum(o.weight for o in same if o.score > 0.6):
             kept = [old for old in kept if all(old is not other for other in same)] + [new]
     return sorted(kept, key=lambda one: (one.quad[0][1], one.quad[0][0]))
+
+
+def _is_word(text: str) -> bool:
+    """A letter or two read at a second try is texture."""
+    return len(squash(text)) > 2
 
 
 def _share(a: Quad, b: Quad) -> float:
@@ -137,6 +171,18 @@ def _share(a: Quad, b: Quad) -> float:
     shared, _ = cv2.intersectConvexConvex(a, b)
     smaller = min(cv2.contourArea(a), cv2.contourArea(b))
     return float(shared) / smaller if smaller > 0 else 0.0
+
+
+def _is_known(quad: Quad, found: Sequence[_Found]) -> bool:
+    """Whether what stands there is read for sure."""
+    return any(one.score > _SURE and _share(quad, one.quad) > _SAME_PLACE for one in found)
+
+
+def _evened(pixels: Pixels) -> Pixels:
+    """The picture with its contrast made alike in all its parts."""
+    lab = cv2.cvtColor(pixels, cv2.COLOR_BGR2LAB)
+    lab[..., 0] = cv2.createCLAHE(_MOST_CONTRAST, (8, 8)).apply(lab[..., 0])
+    return np.asarray(cv2.cvtColor(lab, cv2.COLOR_LAB2BGR), np.uint8)
 
 
 def _stretched(crop: Pixels) -> Pixels:

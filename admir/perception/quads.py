@@ -59,6 +59,13 @@ def corners_box(quad: Quad, pixels: Pixels) -> Box:
     return (box[0], box[1], box[2], box[3])
 
 
+def from_side(quad: Quad, pixels: Pixels) -> Quad:
+    """A region of the picture as `np.rot90` lays it on its side, in the picture's coordinates."""
+    x, y = quad[:, 1], quad[:, 0]
+    upright = np.stack([pixels.shape[1] - 1 - x, y], axis=1)
+    return np.asarray(np.roll(upright, 1, axis=0), np.float32)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
     """A part of a picture turned so that its text runs level, and the way back."""
@@ -122,7 +129,9 @@ def _region(points: Quad, angle: float, pixels: Pixels) -> Region:
     way = cv2.getRotationMatrix2D((0.0, 0.0), angle, 1.0)
     turned = cv2.transform(points[None], way)[0]
     low, high = turned.min(axis=0), turned.max(axis=0)
-    margin = max(12.0, 0.6 * float((high - low).min()))
+    # A torn box is often half of a line: look further along it than across.
+    along, across = high - low
+    margin = np.array([max(0.7 * along, 24.0), max(0.8 * min(along, across), 24.0)])
     low, high = low - margin, high + margin
     way[:, 2] = -low
     size = (max(32, int(high[0] - low[0])), max(32, int(high[1] - low[1])))

@@ -16,6 +16,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.fuzz import ratio
 
 from admir.perception.ocr import TextLine
+from admir.perception.scene import drifts, leans, wanders
 from admir.perception.spacing import restore_spaces
 from admir.text import numbers, squash
 from admir.types import Box, ScreenText, Span
@@ -23,6 +24,7 @@ from admir.types import Box, ScreenText, Span
 SAME_TEXT = 70.0
 SAME_TEXT_ELSEWHERE = 90.0
 _MAX_MISSED = 1
+_CLEAN_PRINT = 0.9
 _squash = lru_cache(maxsize=8192)(squash)
 
 
@@ -227,14 +229,29 @@ def _screen_text(track: _Track, clock: _Clock) -> ScreenText:
     readings = [(i, line) for i, line in track.seen if _squash(line.text) == _squash(text)]
     index, best = max(readings, key=lambda pair: pair[1].confidence)
     start = clock.start_s(track.first, track.seen[0][1].box)
+    end = max(start, clock.end_s(track.last, track.seen[-1][1].box))
+    span = Span(start_s=start, end_s=end)
+    same = [line for _, line in readings]
     return ScreenText(
-        span=Span(start_s=start, end_s=max(start, clock.end_s(track.last, track.seen[-1][1].box))),
+        span=span,
         text=restore_spaces(text),
         box=best.box,
         confidence=best.confidence,
         frame_s=clock.times[index],
         vertical=best.vertical,
+        scene=_in_scene(same, best, clock.times[index], span, clock.thumbs),
     )
+
+
+def _in_scene(
+    same: Sequence[TextLine], best: TextLine, time_s: float, span: Span, thumbs: Thumbs
+) -> bool:
+    """Whether a line moves with the picture or, seen once, leans and is hard to read."""
+    if len(same) > 1:
+        return wanders([line.box for line in same])
+    if leans(best.tilt) and best.confidence < _CLEAN_PRINT:
+        return True
+    return drifts(best.box, time_s, span, thumbs.times_s, thumbs.pixels)
 
 
 def _vote(lines: Sequence[TextLine]) -> str:

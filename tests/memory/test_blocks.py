@@ -57,11 +57,12 @@ def test_a_block_spans_its_lines_and_trusts_the_least_sure_one():
         line("and night", 0.48, height=0.12),
         line("and night", 0.48, span=(3.0, 9.0)),
         line("and night", 0.48, left=0.85, right=0.99),
+        line("and night", 0.48, scene=True),
         line("AND NIGHT", 0.48),
         line("the line between day", 0.48),
         line("and night", 0.48, vertical=True),
     ],
-    ids=["far below", "larger", "later", "beside", "in capitals", "the same", "vertical"],
+    ids=["far below", "larger", "later", "beside", "scene", "in capitals", "the same", "vertical"],
 )
 def test_lines_that_do_not_belong_together_stay_apart(other):
     assert texts(FIRST, other) == [FIRST.text, other.text]

@@ -120,3 +120,17 @@ def test_a_video_that_changes_its_size_midway_can_be_surveyed(tmp_path):
 def test_a_silent_video_has_a_silent_survey(tmp_path):
     video = encode(tmp_path / "ad.mkv", [flat(RED)] * 5, sound=("aac", "fltp", tone(0.2, level=0)))
     assert look_over(video, tmp_path).facts.audio.silent_share == 1.0
+
+
+def test_a_shot_between_two_samples_is_sampled_too(tmp_path):
+    def flash(index):
+        return flat((240, 240, 240)) if 32 <= index < 41 else flat(RED)
+
+    found = look_over(write_video(tmp_path / "ad.mp4", flash, frames=60), tmp_path)
+    times_s = [sample.frame.time_s for sample in found.samples]
+    assert times_s == sorted(times_s)
+    (extra,) = set(times_s) - {0.0, 1.0, 2.0, 2.36}
+    assert 1.28 < extra < 1.64
+    kept = next(sample for sample in found.samples if sample.frame.time_s == extra)
+    assert kept.changed
+    assert load_image(tmp_path / kept.frame.file).mean() > 200

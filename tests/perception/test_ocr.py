@@ -9,6 +9,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from admir.perception.ocr import RapidOcrReader
+from admir.perception.text_net import TextNet
 from admir.text import squash
 
 SIZE = (640, 360)
@@ -80,8 +81,54 @@ def test_two_threads_read_the_same_as_one(reader, card):
 
 def test_characters_that_steer_a_terminal_are_left_out(monkeypatch):
     quad = np.array([[10, 10], [90, 10], [90, 30], [10, 30]], dtype=np.float32)
-    monkeypatch.setattr(RapidOcrReader, "_detect", lambda self, pixels: [quad])
-    reading = [("SA\x1bLE\u202e\u202848\ud800", 0.99)]
-    monkeypatch.setattr(RapidOcrReader, "_recognise", lambda self, crops, tall: reading)
+    places = [[quad], [], []]
+    monkeypatch.setattr(TextNet, "find", lambda self, pixels, side: places.pop(0))
+    reading = ("SA\x1bLE\u202e\u202848\ud800", 0.99)
+    monkeypatch.setattr(TextNet, "read", lambda self, crops: [reading for _ in crops])
     (found,) = RapidOcrReader().read(np.zeros((100, 200, 3), dtype=np.uint8))
     assert found.text == "SALE 48"
+
+
+def leaning(text, angle, size=44):
+    """The text in white on blue at this angle, degrees against the clock."""
+    image = Image.new("L", SIZE, 0)
+    ImageDraw.Draw(image).text(
+        (SIZE[0] / 2, SIZE[1] / 2), text, 255, ImageFont.load_default(size=size), "mm"
+    )
+    mask = np.asarray(image.rotate(angle, Image.Resampling.BICUBIC))[..., None] / 255
+    return (np.array((60, 30, 20)) * (1 - mask) + 255 * mask).astype(np.uint8)
+
+
+def test_a_line_upside_down_is_read(reader):
+    (line,) = reader.read(leaning("Free delivery", 180))
+    assert squash(line.text) == "freedelivery"
+
+
+@pytest.mark.parametrize("angle", [-30, 20])
+def test_a_leaning_line_is_read_with_its_tilt(reader, angle):
+    (line,) = reader.read(leaning("Free delivery", angle))
+    assert squash(line.text) == "freedelivery"
+    assert line.tilt == pytest.approx(-angle, abs=4)
+
+
+def test_faint_print_is_read(reader):
+    faint = (leaning("Terms apply", 0, 28).astype(float) * 0.12 + 90).astype(np.uint8)
+    (line,) = reader.read(faint)
+    assert squash(line.text) == "termsapply"
+
+
+def test_a_picture_is_read_in_a_bounded_number_of_steps(monkeypatch):
+    """However many regions are unsure and lean, second tries are few."""
+    quads = [
+        np.array([[x, y], [x + 40, y + 20], [x + 36, y + 28], [x - 4, y + 8]], np.float32)
+        for x in range(20, 580, 60)
+        for y in range(20, 320, 40)
+    ]
+    searched, read = [], []
+    monkeypatch.setattr(TextNet, "find", lambda s, pixels, side: searched.append(0) or quads)
+    monkeypatch.setattr(
+        TextNet, "read", lambda s, crops: read.extend(crops) or [("x", 0.3)] * len(crops)
+    )
+    RapidOcrReader().read(page())
+    assert len(searched) <= 6
+    assert len(read) <= 15 * len(quads)
