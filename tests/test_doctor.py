@@ -144,7 +144,7 @@ def test_what_is_broken_is_told_and_raises_nothing(
     def torn() -> Any:
         raise OSError("models are \x1b[31m torn")
 
-    monkeypatch.setattr("admir.perception.ocr._load_engine", torn)
+    monkeypatch.setattr("admir.perception.text_net._load_engine", torn)
     monkeypatch.setitem(sys.modules, "cv2", None)
     ran = call("doctor")
     assert ran.code == 7

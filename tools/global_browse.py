@@ -29,12 +29,11 @@ async def run(context: ToolContext, arguments: GlobalBrowse) -> ToolResult:
     chosen = {hit.clip_index for hit in hits}
     clips = [clip for clip in memory.clips if clip.index in chosen]
     blocks = text_blocks(memory.screen_text)
+    lines = line_evidence(memory, blocks, [clip.span for clip in clips])
+    measured = measured_evidence(memory)
     return ToolResult(
         summary="\n".join([_narrative(memory.narrative), *map(_clip_line, clips)]),
-        evidence=(
-            *line_evidence(memory, blocks, [clip.span for clip in clips]),
-            *measured_evidence(memory),
-        ),
+        evidence=tuple(sorted([*measured, *lines], key=lambda e: e.span.start_s)),
     )
 
 

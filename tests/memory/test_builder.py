@@ -154,7 +154,7 @@ def test_a_build_leaves_a_whole_memory_and_no_scratch_files(root, video):
         "memory.json",
         "vectors.npy",
     ]
-    assert memory.provenance.perceiver == "offline-measured-v1"
+    assert memory.provenance.perceiver == "offline-measured-v2"
     assert (memory.provenance.frames_sampled, memory.provenance.frames_read) == (5, 4)
     assert [x.text for x in memory.screen_text] == ["NOW $48"]
 

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import get_args
 
 from admir.text import NUMBER_WORDS, fold, words
 from admir.types import InferenceKind
@@ -68,7 +67,6 @@ class _Lexicon:
     labels: dict[tuple[str, str], Label] = field(default_factory=dict)
     phrases: defaultdict[str, list[_Phrase]] = field(default_factory=lambda: defaultdict(list))
     denial: dict[str, frozenset[str]] = field(default_factory=dict)
-    focus: dict[str, frozenset[str]] = field(default_factory=dict)
     small_print: defaultdict[str, list[_Phrase]] = field(default_factory=lambda: defaultdict(list))
 
 
@@ -88,7 +86,6 @@ def _lexicon() -> _Lexicon:
     _file(lexicon.phrases, table["mask"], None)
     _file(lexicon.small_print, table["small_print"], None)
     lexicon.denial = _word_sets(table["denial"])
-    lexicon.focus = _word_sets(table["focus"])
     for row in table["label"]:
         label = Label(kind=row["kind"], name=row["name"], zh=row["zh"], arc=row.get("arc", ""))
         lexicon.labels[label.kind, label.name] = label
@@ -124,16 +121,6 @@ def name_of(label: str, language: str) -> str:
 def label_names(kind: InferenceKind) -> tuple[str, ...]:
     """The English names of all labels of a kind, in the order of the story."""
     return tuple(name for of, name in _lexicon().labels if of == kind)
-
-
-def kind_asked(focus: str) -> InferenceKind:
-    """What a question to the communication expert is after; devices where it does not say."""
-    folded = fold(focus)
-    asked = set(words(folded))
-    for kind, cues in _lexicon().focus.items():
-        if cues & asked or any(not cue.isascii() and cue in folded for cue in cues):
-            return next(name for name in get_args(InferenceKind) if name == kind)
-    return "device"
 
 
 def tokens_of(text: str) -> tuple[str, ...]:

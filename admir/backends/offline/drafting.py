@@ -20,8 +20,8 @@ from admir.backends.offline.measured import colour_drafts, measure_drafts, peopl
 from admir.backends.offline.naming import name_drafts, slogan_drafts, small_print_drafts
 from admir.backends.offline.ordering import order_drafts, time_drafts
 from admir.backends.offline.question import Query, understand
+from admir.backends.offline.reading import reading_drafts
 from admir.backends.offline.relevance import asked_speakers, channel_of, has_term, missing_names
-from admir.backends.offline.story import BY_RULE
 from admir.text import fold, squash, tokenize, words
 from admir.types import Evidence
 
@@ -234,16 +234,6 @@ def _quoted(query: Query, line: Evidence) -> str:
     return line.quote
 
 
-def _readings(given: Material) -> list[Draft]:
-    """What the communication expert read; several findings give their rules in the evidence."""
-    found = [e for e in given.everything if e.kind == "expert"]
-    if not found:
-        return []
-    heads = [e.quote.split(BY_RULE)[0] for e in found[:3]]
-    text = f"By stated rules: {'; '.join(heads)}" if len(heads) > 1 else found[0].quote
-    return [Draft(text=text, key=squash(text), evidence=tuple(found[:3]), score=1.0)]
-
-
 def _order(given: Material) -> list[Draft]:
     """Drafts about order; a phrase of the question is found by asking for it."""
     return order_drafts(given, lambda phrase: next(iter(_lines_of(given, phrase)), None))
@@ -281,5 +271,5 @@ _DRAFTERS: dict[str, Callable[[Material], list[Draft]]] = {
     "measure": measure_drafts,
     "colour": colour_drafts,
     "people": people_drafts,
-    "reading": _readings,
+    "reading": reading_drafts,
 }

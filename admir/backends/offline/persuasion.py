@@ -3,30 +3,44 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from admir.backends.base import Finding, GridReading, Report
 from admir.backends.offline.arc import clipped
-from admir.backends.offline.cues import kind_asked
-from admir.backends.offline.story import BY_RULE, infer_span
+from admir.backends.offline.question import understand
+from admir.backends.offline.reading import finding_of
+from admir.backends.offline.story import infer_span
 from admir.perception.look import look_at
-from admir.types import Inference
+from admir.types import Inference, InferenceKind
 
-_ORDER = ("device", "arc", "audience", "emotion", "theme")
+_KINDS: dict[str, InferenceKind] = {
+    "audience": "audience",
+    "emotion": "emotion",
+    "theme": "theme",
+    "arc": "arc",
+}
+"""What a kind of question asks of the expert; any other asks for devices."""
 
 
 def read_grids(reading: GridReading) -> Report:
-    """What the words of the span show by rule, each with its words, time and rule."""
+    """What the words of the span show by rule, each with its words, time and rule.
+
+    The kind that the focus asks for; all of them stand in the text.
+    """
     inferences = _inferred_in(reading)
-    findings = tuple(Finding(text=_finding(i), span=i.span) for i in inferences)
+    asked = _KINDS.get(understand(reading.focus).kind.name, "device")
+    findings = tuple(
+        Finding(text=finding_of(i), span=i.span) for i in _spread(inferences) if i.kind == asked
+    )
     light = [look_at(grid.pixels).light for grid in reading.grids]
     course = " -> ".join(dict.fromkeys(light)) or "unknown"
-    named = "; ".join(f.text for f in findings) or "no device shows in its words"
-    text = f"Light: {course}. By rule, from the words of the ad: {named}."
+    named = "; ".join(map(_named, inferences)) or "none"
+    text = f"Light: {course}. By stated rules, from the words of the ad: {named}."
     return Report(text=text, findings=findings)
 
 
 def _inferred_in(reading: GridReading) -> list[Inference]:
-    """The kind that is asked for first; one of each label, surest first, before the next of any.
+    """All that the span shows, in order of time.
 
     The words of the span tell all but the arc, which needs the place in the whole ad.
     """
@@ -36,17 +50,21 @@ def _inferred_in(reading: GridReading) -> list[Inference]:
         if i.span.overlap_s(reading.span) > 0 and (i.kind == "arc" or not i.quote)
     ]
     found = [*told, *infer_span(reading.screen_text, reading.utterances)]
-    asked = kind_asked(reading.focus)
-    found.sort(key=lambda i: (i.kind != asked, _ORDER.index(i.kind), -i.confidence, i.span.start_s))
-    seen: Counter[tuple[str, str]] = Counter()
-    rank = {}
-    for index, one in enumerate(found):
-        rank[index] = (one.kind != asked, seen[one.kind, one.label], index)
-        seen[one.kind, one.label] += 1
-    return [found[index] for index in sorted(rank, key=lambda index: rank[index])]
+    return sorted(found, key=lambda i: (i.span.start_s, -i.confidence))
 
 
-def _finding(inference: Inference) -> str:
-    quote = f' ("{clipped(inference.quote)}")' if inference.quote else ""
-    why = f"{BY_RULE}{inference.rule}, confidence {inference.confidence:.2f}"
-    return f"{inference.label}{quote}{why}"
+def _spread(inferences: Sequence[Inference]) -> list[Inference]:
+    """One of each label, surest first, before the next of any; an arc in order of time."""
+    seen: Counter[str] = Counter()
+    ranked = []
+    for one in sorted(inferences, key=lambda i: (-i.confidence, i.span.start_s)):
+        order = one.span.start_s if one.kind == "arc" else -one.confidence
+        ranked.append((seen[one.label], order, one))
+        seen[one.label] += 1
+    return [one for _, _, one in sorted(ranked, key=lambda row: row[:2])]
+
+
+def _named(inference: Inference) -> str:
+    return f"{inference.kind}: {inference.label}" + (
+        f' ("{clipped(inference.quote)}")' if inference.quote else ""
+    )

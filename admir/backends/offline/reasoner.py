@@ -168,6 +168,8 @@ def _unknown(query: Query, situation: Situation) -> str:
         return "not_searched"
     if query.channel == "speech" and any("speech" in limit for limit in situation.limits):
         return "not_heard"
+    if query.kind.value == "reading":
+        return "no_rule"
     sees = query.wordless and query.kind.value == "quote" and query.channel is None
     return "not_seen" if sees else "not_shown"
 

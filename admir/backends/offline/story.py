@@ -43,10 +43,6 @@ _FAST_SHOT_S, _SLOW_SHOT_S = 1.6, 4.0
 _LIVELY, _STILL = 0.05, 0.02
 
 
-BY_RULE = ", by the rule: "
-"""Stands in a finding between what is inferred and the rule that it rests on."""
-
-
 def infer(story: Story, brand: str = "") -> tuple[Inference, ...]:
     """All inferences of a story in time order; `brand` is the name that the ad puts forward."""
     rest = [
