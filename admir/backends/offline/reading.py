@@ -50,9 +50,15 @@ def reading_drafts(given: Material) -> list[Draft]:
     if not told:
         return []
     language = given.query.language
-    cited, parts = _as_many_as_fit(told, language)
+    named = [(e, r) for e, r in told if _names(given.query.text, r.label)]
+    cited, parts = _as_many_as_fit(named or told, language)
     text = say(language, "by_rules", readings=say(language, "and_also").join(parts))
     return [Draft(text=text, key=squash(text), evidence=tuple(cited), score=1.0)]
+
+
+def _names(question: str, label: str) -> bool:
+    """Whether the question asks for this very label: the hook, scarcity."""
+    return label in question or name_of(label, "zh") in question
 
 
 def _as_many_as_fit(
