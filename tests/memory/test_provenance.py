@@ -43,6 +43,9 @@ def test_metadata_with_half_a_character_are_refused(metadata):
 def test_the_memory_of_the_ad_says_where_it_came_from(demo):
     origin = demo.provenance
     assert (origin.preset, origin.speech_source, origin.warnings) == ("offline", "ad.srt", ())
-    assert (origin.text_source, origin.embedder) == ("rapidocr-onnxruntime", "hashing-1024-v1")
+    assert (origin.text_source, origin.embedder) == (
+        "rapidocr-onnxruntime+turns",
+        "hashing-1024-v1",
+    )
     assert 0 < origin.frames_read <= origin.frames_sampled == len(demo.frames)
     assert demo.video.sha256 == hashlib.sha256(Path(demo.video.path).read_bytes()).hexdigest()
