@@ -320,4 +320,4 @@ def test_escapes_do_not_reach_the_terminal(asked: Any, tmp_path: Path, suffix: s
     first, second, *_ = read(tmp_path / f"a.{suffix}")
     assert first[ESCAPES] == ESCAPES, "the input is unchanged"
     assert "\x1b" not in first["error"]
-    assert second["answer"] == NO_RULE
+    assert second["answer"] == "Not shown in the video."
