@@ -138,8 +138,10 @@ def measured_evidence(memory: Memory) -> list[Evidence]:
 
 
 def _shots_fact(memory: Memory) -> str:
-    """The number of shots, and when the second one begins."""
+    """The number of shots and of the cuts between them, and when the first and last cut are."""
     count = len(memory.shots)
     if count == 1:
         return "1 shot"
-    return f"{count} shots, the first cut at {memory.shots[1].span.start_s:.1f} s"
+    first, last = memory.shots[1].span.start_s, memory.shots[-1].span.start_s
+    cuts = "1 cut" if count == 2 else f"{count - 1} cuts"
+    return f"{count} shots, {cuts}, the first at {first:.1f} s, the last at {last:.1f} s"

@@ -20,6 +20,7 @@ from admir.types import Claim, Evidence, Memory, Usage, Verdict
 
 _TIME_SLACK_S = 0.6
 _SAME_FRAME_S = 1.0
+_SAME_LENGTH_S = 0.15
 _ABBREVIATED = "".join(
     rf"(?<!\b{s}\.)" for s in ("Dr", "Mr", "Mrs", "Ms", "St", "No", "vs", r"[A-Z]")
 )
@@ -136,7 +137,7 @@ def _numbers(claim: Claim, cited: Sequence[Evidence]) -> str:
     held = {n for e in cited if e.kind != "caption" for n in numbers(e.quote)}
     for match in STATED_TIME.finditer(claim.text):
         at_s = seconds_of(match)
-        if any(_covers(e, at_s) for e in cited):
+        if any(_covers(e, at_s) or _lasts(e, at_s) for e in cited):
             held.update(numbers(match.group()))
     missing = [n for n in _written_numbers(claim.text) if n not in held]
     return f"no cited evidence has {missing[0]}" if missing else ""
@@ -150,6 +151,10 @@ def _written_numbers(text: str) -> tuple[str, ...]:
 def _covers(evidence: Evidence, time_s: float) -> bool:
     span = evidence.span
     return span.start_s - _TIME_SLACK_S <= time_s <= span.end_s + _TIME_SLACK_S
+
+
+def _lasts(evidence: Evidence, seconds: float) -> bool:
+    return abs(evidence.span.duration_s - seconds) <= _SAME_LENGTH_S
 
 
 def _names(claim: Claim, evidence: Sequence[Evidence]) -> str:
@@ -179,5 +184,6 @@ def _verdict(claims: tuple[Claim, ...], anchors: tuple[str, ...], *, absent: boo
         accepted = all(c.status != "contradicted" for c in claims)
     else:
         accepted = bool(claims) and not bad
-    reason = "; ".join(c.reason or "it is not verified" for c in bad)
+    reasons = dict.fromkeys(c.reason or "it is not verified" for c in bad)
+    reason = "; ".join(reasons)
     return Verdict(accepted=accepted, claims=claims, anchors=anchors, reason=reason, absence=absent)

@@ -32,8 +32,9 @@ SAYING = re.compile(
 YES_NO = re.compile(r"^(is|are|was|were|does|do|did|has|have|can|will)\b|吗[？?]?$|是否|有没有")
 VERTICAL = re.compile(r"\bvertical(ly)?\b|\bsideways\b|\brotated\b|竖")
 WHEN = re.compile(
-    r"^(at )?(when|what (time|second|moment|point)|which (second|moment))\b|\bat what (time|second|"
-    r"point|moment)\b|\bhow (late|early|many seconds in)\b|什么时候|第几秒|何时|几秒(时|的时候)"
+    r"^(at )?when\b|\b(at )?(what|which) (time|second|moment|point|timestamp)\b|\btimestamps?\b|"
+    r"\bfind (me )?(the )?(moment|second|time|place|point) (where|when|at which)\b|"
+    r"\bhow (late|early|many seconds in)\b|什么时候|第几秒|哪一?秒|何时|几秒(时|的时候)"
 )
 WHEN_ENDS = re.compile(r"\b(disappear|vanish|go away|last (shown|seen|appear)|stop)|消失")
 END = re.compile(
@@ -46,7 +47,7 @@ START = re.compile(
     r"\b(at|in|near|from) the (very )?(beginning|start|opening)\b|"
     rf"\b(opening|first|initial)( [\w-]+)? ({_MOMENT})\b|"
     r"\b(text|line|caption|words?) (appears?|is shown|comes) first\b|"
-    r"\b(opens|starts|begins) with\b|开头|开始|片头|开场|最先|第一(句|行|条)"
+    r"\b(opens?|starts?|begins?) with\b|开头|开始|片头|开场|最先|第一(句|行|条)"
 )
 LAST_ONE = re.compile(
     r"\b(very )?(last|final) (text|line|caption|subtitle|words?|sentence|message|title|logo)\b|"
@@ -61,12 +62,15 @@ WRITTEN = re.compile(r"\b(text|captions?|subtitles?|sign|label|headline|on[ -]?s
 END_DATE = re.compile(
     r"\b(offer|sale|deal|discount|promotion|campaign|price)s?\b.*\b(ends?|expires?|over|valid|runs?)\b"
 )
-TYPE_NOUN = re.compile(
-    r"\b(?:which|what) ((?:(?!is\b|are\b|was\b|were\b|does\b|do\b|did\b|has\b|have\b|the\b|can\b|"
-    r"will\b|comes?\b|appears?\b|gives?\b|stands?\b|closes?\b|opens?\b|follows?\b)[\w-]+ ?){1,4}?)"
-    r"(?=(?:is|are|was|were|does|do|did|has|have|the|can|will|comes?|appears?|gives?|stands?|closes?|"
-    r"opens?|follows?|on|of|in|next|beside)\b)"
+_VERBS = (
+    "is|are|was|were|does|do|did|has|have|can|will|comes?|appears?|gives?|stands?|closes?|opens?"
 )
+TYPE_NOUN = re.compile(
+    rf"\b(?:which|what) (?:(?:(?!(?:{_VERBS}|the)\b)[\w-]+ ){{1,3}}(?=(?:{_VERBS}|follows?)\b)|"
+    rf"(?!(?:{_VERBS}|the)\b)[\w-]+ )"
+)
+"""`which limited-edition numbering is`: the kind of thing asked for, which the ad need not say."""
+
 WORDLESS = re.compile(
     r"\b(wear(s|ing)?|worn|holds?|holding|carr(y|ies|ying)|dressed|outfit|cloth(es|ing)|hair|"
     r"gestures?|animals?|pets?|vehicles?|sports?|play(s|ing)|doing|tools?|eat(s|ing)?|drink(s|ing)|"

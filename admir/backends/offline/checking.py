@@ -374,5 +374,6 @@ def _check_absence(query: Query, claim: Claim, check: Check) -> Claim:
         return replace(claim, status="contradicted", reason=reason)
     looked = [e for e in check.evidence if channel_of(e) is not None]
     shown = sum(channel_of(e) == "screen" for e in looked)
-    reason = f"nothing in {shown} lines on screen and {len(looked) - shown} spoken lines answers it"
+    said = f" and {len(looked) - shown} spoken lines" if len(looked) > shown else ""
+    reason = f"nothing in {shown} lines on screen{said} answers it"
     return replace(claim, status="unverified", reason=reason)

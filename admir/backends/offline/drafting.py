@@ -146,8 +146,11 @@ def _quotes(given: Material) -> list[Draft]:
         return _single(query, lines)
     fitting = [e for e in lines if given.fits(e) >= LEAST_OVERLAP]
     named = {term for speaker in speakers for term in words(speaker)}
+    if speakers and not fitting:
+        return _lists(query, lines) if lines else []
     if fitting and not query.terms - named and not query.quoted:
-        return _lists(query, [e for e in fitting if in_channel(query, e)] or fitting)
+        fitting = [e for e in fitting if in_channel(query, e)] or fitting
+        return _lists(query, [e for e in fitting if _has_type(query, e)] or fitting)
     return [*(_line_draft(given, e) for e in fitting), *_pair_drafts(given, lines)]
 
 
@@ -197,6 +200,8 @@ def _beside(line: Evidence, other: Evidence) -> bool:
 
 def _has_type(query: Query, line: Evidence) -> bool:
     """Whether a line holds a value of the type that the question names: a year, a date."""
+    if re.search(r"\b(what|which) question\b|什么问题", query.text):
+        return line.quote.rstrip().endswith(("?", "？"))
     return all(extract(line.quote) for name, extract in EXTRACTORS.items() if name in query.text)
 
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 _COLOURS = re.compile(r"colours: ([a-z, ]+)")
 _INK = re.compile(r"^\"(.*)\" in ([a-z ]+) on ([a-z ]+)$")
 _FACES = re.compile(r"^(\d+) faces?\b")
-_SHOTS = re.compile(r"^(\d+) shots?(?:, the first cut at (\d+(?:\.\d+)?) s)?$")
+_SHOTS = re.compile(
+    r"^(\d+) shots?(?:, \d+ cuts?, the first at (\d+\.\d) s, the last at (\d+\.\d) s)?$"
+)
 _LENGTH = re.compile(r"^(\d+(?:\.\d+)?) s long$")
 _PERSON = re.compile(r"^(.+): seen for (\d+(?:\.\d+)?) s$")
 
@@ -24,6 +26,15 @@ class Ink:
     text: str
     ink: str
     ground: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shots:
+    """How many shots a video has, and the times of its first and last cut, if it has any."""
+
+    count: int
+    first_cut_s: float | None = None
+    last_cut_s: float | None = None
 
 
 def colours_fact(colours: Sequence[str], words: str) -> str:
@@ -59,10 +70,13 @@ def faces_in(quote: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def shots_in(quote: str) -> tuple[int, float | None] | None:
-    """The number of shots and when the first cut is."""
+def shots_in(quote: str) -> Shots | None:
+    """The number of shots, and when the first and the last cut are."""
     found = _SHOTS.match(quote)
-    return (int(found[1]), float(found[2]) if found[2] else None) if found else None
+    if not found:
+        return None
+    first_s, last_s = (float(found[n]) if found[n] else None for n in (2, 3))
+    return Shots(count=int(found[1]), first_cut_s=first_s, last_cut_s=last_s)
 
 
 def length_in(quote: str) -> float | None:

@@ -29,6 +29,7 @@ _ASKS_INK = re.compile(
     r"字|标语|字幕|文字|标题"
 )
 _ASKS_GROUND = re.compile(r"\bback ?ground\b|\bbehind\b|背景|底色")
+_ASKS_CUTS = re.compile(r"\bcuts\b|切换|剪辑")
 _ALL = re.compile(r"\bdominant colou?rs\b|\bcolou?rs\b|\bpalette\b|哪些颜色|色调|色彩")
 _COUNTS = re.compile(r"\bhow many\b|\bnumber of\b|多少|几")
 _SAME_LINE = 80
@@ -47,12 +48,19 @@ def measure_drafts(given: Material) -> list[Draft]:
             return [_draft(say(language, "length", seconds=f"{seconds:.1f}"), fact)]
         shots = shots_in(fact.quote)
         if shots and kind == "shots":
-            count, _ = shots
-            phrase = "one_shot" if count == 1 else "shots"
+            count, phrase = _shot_count(given.query.text, shots.count)
             return [_draft(say(language, phrase, count=count), fact)]
-        if shots and kind == "first_cut" and shots[1] is not None:
-            return [_draft(say(language, "cut", at=f"{shots[1]:.1f}"), fact)]
+        if shots and kind == "first_cut" and shots.first_cut_s is not None:
+            return [_draft(say(language, "cut", at=f"{shots.first_cut_s:.1f}"), fact)]
     return []
+
+
+def _shot_count(text: str, shots: int) -> tuple[int, str]:
+    """Shots, or the cuts between them, and the phrase that tells so many."""
+    if not _ASKS_CUTS.search(text):
+        return shots, "one_shot" if shots == 1 else "shots"
+    cuts = shots - 1
+    return cuts, "no_cut" if cuts == 0 else "one_cut" if cuts == 1 else "cuts"
 
 
 def colour_drafts(given: Material) -> list[Draft]:
@@ -66,8 +74,22 @@ def colour_drafts(given: Material) -> list[Draft]:
     centre_s = (window.start_s + window.end_s) / 2 if window else 0.0
     looks = [e for e in _measurements(given) if colours_in(e.quote)]
     looks.sort(key=lambda e: abs(e.span.start_s - centre_s))
+    if query.range is None and query.edge is None and len(looks) > 1:
+        return [_whole_palette(given, looks)]
     most = 3 if _ALL.search(query.text) else 1
     return [_picture_draft(given, e, most) for e in looks]
+
+
+def _whole_palette(given: Material, looks: Sequence[Evidence]) -> Draft:
+    """The colours that most of the pictures show."""
+    votes = Counter(colour for e in looks for colour in colours_in(e.quote)[:2])
+    language = given.query.language
+    (first, _), *rest = votes.most_common(2)
+    text = colour_name(language, first)
+    if rest:
+        second = colour_name(language, rest[0][0])
+        text = say(language, "mostly", first=text, second=second)
+    return Draft(text=text, key=squash(text), evidence=tuple(looks[:8]), score=1.0)
 
 
 def _picture_draft(given: Material, look: Evidence, most: int) -> Draft:
@@ -145,8 +167,9 @@ def _persons(given: Material) -> list[Draft]:
 
 
 def _measurements(given: Material) -> Sequence[Evidence]:
-    """Those of the question's window, and of the whole video."""
-    window = given.query.window(given.duration_s)
+    """Those of the time that the question names; without one the look chose its frames."""
+    timed = given.query.range is not None or given.query.edge_s is not None
+    window = given.query.window(given.duration_s) if timed else None
     return [
         e
         for e in given.everything

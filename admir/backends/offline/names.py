@@ -23,6 +23,7 @@ _LARGE_TYPE = 0.06
 _END_S, _END_SHARE = 4.0, 0.2
 _LAST_S = 1.0
 _FURTHER = 0.65
+_PART = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +80,7 @@ def names_in(text: str) -> list[tuple[str, float]]:
 
 def _whole_line(found: list[str]) -> list[tuple[str, float]]:
     whole = " ".join(found)
-    parts = [(word, 0.8) for word in found if len(found) > 1 and len(word) > 2]
+    parts = [(word, _PART) for word in found if len(found) > 1 and len(word) > 2]
     return [(whole, 1.0), *parts] if len(squash(whole)) > 2 else []
 
 
@@ -141,7 +142,7 @@ def _line_weight(line: Line, duration_s: float) -> float:
     at_end = line.kind != "speech" and line.span.end_s > end_s
     size = min(1.0, line.height / _LARGE_TYPE)
     last = at_end and line.span.end_s > duration_s - _LAST_S
-    closing = 0.8 * at_end + 0.5 * last
+    closing = 0.8 * at_end + 0.9 * last
     return 1.0 + closing + min(0.3, 0.1 * line.span.duration_s) + size
 
 

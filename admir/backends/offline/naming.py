@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 
 from admir.backends.offline.extract import EXTRACTORS
@@ -27,9 +28,14 @@ def name_drafts(given: Material) -> list[Draft]:
     count = given.query.count or 1
     if count == 1:
         best = [_product_name(given.query, entry, ranked) for entry in ranked[:3]]
-        return [_name_draft(given, [entry]) for entry in best]
+        found = [_name_draft(given, [entry]) for entry in best]
+        return _in_this_order(found) if given.query.only else found
     strong = [entry for entry in ranked[:count] if entry.score >= 0.25 * ranked[0].score]
     return [_name_draft(given, strong)]
+
+
+def _in_this_order(found: Sequence[Draft]) -> list[Draft]:
+    return [replace(draft, score=1.0 / (1 + rank)) for rank, draft in enumerate(found)]
 
 
 def _product_name(query: Query, entry: RankedName, ranked: Sequence[RankedName]) -> RankedName:
@@ -91,7 +97,7 @@ def slogan_drafts(given: Material) -> list[Draft]:
     brand = names[0] if names else None
     shown: dict[str, list[Evidence]] = {}
     for line in given.lines:
-        if _could_be_slogan(line, brand):
+        if _could_be_slogan(line, names):
             shown.setdefault(squash(line.quote), []).append(line)
     return [
         Draft(
@@ -104,10 +110,11 @@ def slogan_drafts(given: Material) -> list[Draft]:
     ]
 
 
-def _could_be_slogan(line: Evidence, brand: RankedName | None) -> bool:
+def _could_be_slogan(line: Evidence, names: Sequence[RankedName]) -> bool:
     count = len(words(line.quote))
     plain = not any(extract(line.quote) for extract in EXTRACTORS.values())
-    named = brand is not None and squash(line.quote) == brand.key
+    flat = squash(line.quote)
+    named = any(flat == entry.key or flat in map(squash, entry.spellings) for entry in names)
     return line.kind in SCREEN_KINDS and 2 <= count <= 9 and plain and not named
 
 

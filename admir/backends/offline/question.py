@@ -85,7 +85,7 @@ def understand(question: str) -> Query:
         named=frozenset(fold(name) for name in _NAME.findall(question.strip())),
         quoted=tuple(a or b for a, b in asking.QUOTED.findall(question)),
         channel=channel,
-        strict_channel=bool(asking.STRICT_SCREEN.search(text)) or channel == "speech",
+        strict_channel=bool(asking.STRICT_SCREEN.search(text) or asking.SPEECH.search(text)),
         count=asking.asked_count(text),
         edge=_edge(text),
         edge_s=asking.edge_seconds(text),

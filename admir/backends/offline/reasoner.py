@@ -16,7 +16,7 @@ from admir.backends.offline.drafting import drafts
 from admir.backends.offline.material import Draft
 from admir.backends.offline.question import Query, understand
 from admir.backends.offline.relevance import SCREEN_KINDS, missing_names
-from admir.backends.offline.saying import say
+from admir.backends.offline.saying import language_of, say
 from admir.backends.offline.sighting import inspect_action, looks
 from admir.perception.ocr import TextReader
 from admir.text import squash
@@ -170,8 +170,14 @@ def _unknown(query: Query, situation: Situation) -> str:
         return "not_heard"
     if query.kind.value == "reading":
         return "no_rule"
+    if query.language == "zh" and query.kind.value == "quote" and not _has_han(situation):
+        return "not_translated"
     sees = query.wordless and query.kind.value == "quote" and query.channel is None
     return "not_seen" if sees else "not_shown"
+
+
+def _has_han(situation: Situation) -> bool:
+    return any(language_of(e.quote) == "zh" for e in situation.evidence if e.kind != "expert")
 
 
 def _cut(text: str, most_words: int) -> str:

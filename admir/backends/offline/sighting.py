@@ -6,6 +6,7 @@ import re
 
 from admir.backends.base import Situation
 from admir.backends.offline.drafting import lines_of
+from admir.backends.offline.facts import shots_in
 from admir.backends.offline.measured import asks_ink
 from admir.backends.offline.question import Query
 from admir.backends.offline.relevance import SCREEN_KINDS
@@ -15,6 +16,11 @@ _CARD_S = 1.0
 _AT_S = 0.2
 _MOST_INK_S = 0.5
 _CARD = re.compile(r"\b(cards?|logo|frame|screen|image|picture)\b|画面|商标")
+_SHOT = re.compile(r"\b(shot|scene)\b|镜头|场景")
+_WHILE = re.compile(
+    r"\b(?:while|when|behind|during|under) (?:the )?(.+?)\?*$|当?(.+?)(?:时|的时候)"
+)
+_NEEDS_LINES = re.compile(rf"{_SHOT.pattern}|{_WHILE.pattern}")
 _COLOUR_WORDS = re.compile(
     r"\b(what|which) (is the )?(dominant |main |background )?colou?rs?( of| are| is)?\b|"
     r"colou?rs?\b|"
@@ -25,7 +31,7 @@ _COLOUR_WORDS = re.compile(
 def looks(query: Query) -> list[str]:
     """The looks at an ad in the order in which they are tried."""
     if query.kind.value == "colour":
-        of_words = asks_ink(query.text) or query.named
+        of_words = asks_ink(query.text) or query.named or _NEEDS_LINES.search(query.text)
         return ["browse", "inspect"] if of_words else ["inspect", "search", "browse"]
     if query.kind.value == "people":
         timed = query.range is not None or query.edge is not None
@@ -47,7 +53,8 @@ def inspect_action(query: Query, situation: Situation) -> Action | None:
         centre = line.frame_s if line.frame_s is not None else line.span.start_s
         span, mode = _around(centre, _MOST_INK_S), "literal"
     else:
-        span = _window(query, situation.video.duration_s)
+        anchored = _shown_while(query, situation) or _shot(query, situation)
+        span = anchored or _window(query, situation.video.duration_s)
     span = span.clamp(situation.video.span)
     arguments = {
         "question": situation.question,
@@ -68,6 +75,31 @@ def _asked_line(query: Query, situation: Situation) -> Evidence | None:
     if fitting and (query.terms or query.quoted or query.edge):
         return fitting[0]
     return max(shown, key=lambda e: e.span.duration_s, default=None)
+
+
+def _shown_while(query: Query, situation: Situation) -> Span | None:
+    """A moment of what a question names by `while the price is shown`."""
+    found = _WHILE.search(query.text)
+    if not found:
+        return None
+    phrase = next(part for part in found.groups() if part)
+    lines = lines_of(phrase, situation.evidence, situation.video.duration_s)
+    shown = [e for e in lines if e.kind in SCREEN_KINDS]
+    if not shown:
+        return None
+    centre_s = shown[0].frame_s if shown[0].frame_s is not None else shown[0].span.start_s
+    return _around(centre_s, _AT_S)
+
+
+def _shot(query: Query, situation: Situation) -> Span | None:
+    """The first or the last shot of the ad."""
+    facts = [fact for e in situation.evidence if (fact := shots_in(e.quote))]
+    if not _SHOT.search(query.text) or not facts or query.edge is None:
+        return None
+    whole = situation.video.span
+    if query.edge == "start":
+        return Span(start_s=0.0, end_s=facts[0].first_cut_s or whole.end_s)
+    return Span(start_s=facts[0].last_cut_s or 0.0, end_s=whole.end_s)
 
 
 def _window(query: Query, duration_s: float) -> Span:
