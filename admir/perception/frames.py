@@ -24,6 +24,16 @@ def picture_track(container: av.container.InputContainer) -> av.VideoStream | No
     return None if track.disposition & Disposition.attached_pic else track
 
 
+def packets_of(
+    container: av.container.InputContainer, streams: Sequence[av.stream.Stream]
+) -> Iterator[av.Packet[av.stream.Stream]]:
+    """Packets in the file's order; raises FFmpegError or OSError where it cannot be read on."""
+    try:
+        yield from container.demux(list(streams))
+    except IndexError:
+        return  # PyAV, at the end, trips over streams that came up while it read
+
+
 def frames_of(
     container: av.container.InputContainer, streams: Sequence[av.stream.Stream]
 ) -> Iterator[av.VideoFrame | av.AudioFrame]:
@@ -31,7 +41,7 @@ def frames_of(
 
     Raises FFmpegError or OSError where the file cannot be read on.
     """
-    for packet in container.demux(list(streams)):
+    for packet in packets_of(container, streams):
         try:
             frames = packet.decode()
         except av.error.FFmpegError:
@@ -80,7 +90,8 @@ def begins_anew(container: av.container.InputContainer) -> bool:
     if not _may_begin_anew(container):
         return False
     before_s: float | None = None
-    for packet in container.demux(picture_track(container)):
+    video = picture_track(container)
+    for packet in packets_of(container, [video] if video else []):
         if packet.dts is None or packet.time_base is None:
             continue
         now_s = float(packet.dts * packet.time_base)

@@ -100,10 +100,10 @@ def add_pictures(container, video, pictures, times_ms=None, last_ms=None):
     container.mux(packets)
 
 
-def write_sound(container, stream, sample_format, samples):
+def write_sound(container, stream, sample_format, samples, layout="mono"):
     for start in range(0, samples.shape[1], 1024):
         block = np.ascontiguousarray(samples[:, start : start + 1024])
-        frame = av.AudioFrame.from_ndarray(block, sample_format, "mono")
+        frame = av.AudioFrame.from_ndarray(block, sample_format, layout)
         frame.sample_rate, frame.pts = SOUND_RATE, start
         container.mux(stream.encode(frame))
     container.mux(stream.encode())
