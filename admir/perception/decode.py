@@ -89,8 +89,7 @@ def open_container(path: Path) -> av.container.InputContainer:
     Raises VideoNotFound, or VideoUnreadable where there is no picture to decode.
     """
     if not os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises for a name too long
-        what = "is a folder, not a video" if os.path.isdir(path) else "does not exist"  # noqa: PTH112
-        raise VideoNotFound(f"{str(path)!r} {what}")
+        raise VideoNotFound(f"{str(path)!r} {_what_else(path)}")
     try:
         if path.stat().st_size == 0:
             raise VideoUnreadable(f"{path.name!r} is an empty file")
@@ -105,6 +104,13 @@ def open_container(path: Path) -> av.container.InputContainer:
         what = "moving picture (a cover over sound?)" if covered else "picture (sound only?)"
         raise VideoUnreadable(f"{path.name!r} has no {what}")
     return container
+
+
+def _what_else(path: Path) -> str:
+    """What lies where no file does. Devices and pipes are never opened: they may not end."""
+    if os.path.isdir(path):  # noqa: PTH112
+        return "is a folder, not a video"
+    return "is not a file" if os.path.lexists(path) else "does not exist"
 
 
 def decode(
