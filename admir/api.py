@@ -6,21 +6,21 @@ The plain functions run to the end and also work inside a notebook's running eve
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from admir.backends.base import Mind
 from admir.backends.presets import open_embedder, open_mind, open_reader, open_rereader
 from admir.concurrency import last_of, run_sync
-from admir.errors import QuestionError, writing
+from admir.errors import MemoryStoreError, QuestionError
 from admir.memory.builder import Builder
 from admir.memory.index import HybridIndex, index_text_memory, open_index
 from admir.memory.store import MemoryStore
 from admir.perception.embed import Embedder
 from admir.settings import MAX_QUESTION_CHARS, Settings, load_settings
 from admir.tools.base import ToolContext
-from admir.trace import Answered, AnswerEvent, BuildEvent, Built, write_event
+from admir.trace import Answered, AnswerEvent, BuildEvent, Built, TraceFile
 from admir.types import Answer, Memory
 
 if TYPE_CHECKING:
@@ -114,7 +114,8 @@ def open_for_asking(memory: Memory, settings: Settings) -> Opened:
 def ask_events(memory: Memory, question: str, settings: Settings) -> AsyncIterator[AnswerEvent]:
     """The answer as a stream of events that ends with `Answered`; each is traced on disk.
 
-    A memory that is not stored (`Memory.from_timeline`) leaves no trace.
+    A memory that is not stored (`Memory.from_timeline`) leaves no trace; where one cannot be
+    written, `Answer.warnings` says so.
     """
     return _traced(lambda: _agent(memory, check_question(question), settings))
 
@@ -125,27 +126,13 @@ def ask_opened(opened: Opened, question: str) -> AsyncIterator[AnswerEvent]:
 
 
 async def _traced(
-    made: Callable[[], tuple[Agent, Path | None]],
+    made: Callable[[], tuple[Agent, TraceFile]],
 ) -> AsyncGenerator[AnswerEvent, None]:
     """The events of an agent, written to its trace where it has one."""
     agent, trace = made()
-    if trace is None:
+    with trace:
         async for event in agent.events():
-            yield event
-        return
-    with writing(trace):
-        stream = trace.open("w", encoding="utf-8")
-    with stream:
-        async for event in agent.events():
-            told = _with_trace(event, trace)
-            write_event(stream, told)
-            yield told
-
-
-def _with_trace(event: AnswerEvent, trace: Path) -> AnswerEvent:
-    if not isinstance(event, Answered):
-        return event
-    return Answered(answer=replace(event.answer, trace=str(trace)))
+            yield trace.write(event)
 
 
 def check_question(question: str) -> str:
@@ -190,22 +177,22 @@ async def find_memory(video: str | Path, settings: Settings) -> Memory:
     return last.memory
 
 
-def _agent(memory: Memory, question: str, settings: Settings) -> tuple[Agent, Path | None]:
+def _agent(memory: Memory, question: str, settings: Settings) -> tuple[Agent, TraceFile]:
     return _agent_of(open_for_asking(memory, settings), question)
 
 
-def _agent_of(opened: Opened, question: str) -> tuple[Agent, Path | None]:
+def _agent_of(opened: Opened, question: str) -> tuple[Agent, TraceFile]:
     """The agent of one question, and where its trace goes."""
     from admir.agent.graph import Agent  # LangGraph takes a second: a build does without
 
     memory, settings = opened.memory, opened.settings
-    trace = MemoryStore(settings.memories).trace_path(memory.video.id) if memory.folder else None
+    path, warning = _trace_path(memory, settings)
     tools = ToolContext(
         memory=memory,
         index=opened.index,
         perceiver=opened.mind.perceiver,
         settings=settings,
-        pictures_folder=trace.with_suffix("") if trace else None,
+        pictures_folder=path.with_suffix("") if path else None,
     )
     agent = Agent(
         question=question,
@@ -215,4 +202,14 @@ def _agent_of(opened: Opened, question: str) -> tuple[Agent, Path | None]:
         tools=tools,
         settings=settings,
     )
-    return agent, trace
+    return agent, TraceFile(path, warning)
+
+
+def _trace_path(memory: Memory, settings: Settings) -> tuple[Path | None, str]:
+    """Where the trace goes; else why a stored memory can have none."""
+    if not memory.folder:
+        return None, ""
+    try:
+        return MemoryStore(settings.memories).trace_path(memory.video.id), ""
+    except MemoryStoreError as error:
+        return None, f"no trace is kept: {error}"

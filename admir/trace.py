@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from admir.types import Answer, Claim, Memory, Narrative, Span, Step, Subject
 
@@ -136,6 +137,52 @@ def write_event(stream: IO[str], event: object) -> None:
     plain = {"event": event_name(event), **to_plain(event)}
     stream.write(to_json(plain) + "\n")
     stream.flush()
+
+
+class TraceFile:
+    """The events of one ask, written as they come; `path` None keeps none.
+
+    What cannot be written is no reason to lose the answer: it is told in `Answer.warnings`.
+    """
+
+    def __init__(self, path: Path | None, warning: str = "") -> None:
+        self._path, self._warning = path, warning
+        self._stream: IO[str] | None = None
+
+    def __enter__(self) -> Self:
+        if self._path is not None:
+            try:
+                self._stream = self._path.open("w", encoding="utf-8")
+            except OSError as error:
+                self._fail(error)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._stream is not None:
+            with suppress(OSError):
+                self._stream.close()
+
+    def write(self, event: AnswerEvent) -> AnswerEvent:
+        """Write the event; returns it, the last with where the trace is, or why there is none."""
+        told = self._with_trace(event)
+        if self._stream is None or self._warning:
+            return told
+        try:
+            write_event(self._stream, told)
+        except OSError as error:
+            self._fail(error)
+        return self._with_trace(event)
+
+    def _with_trace(self, event: AnswerEvent) -> AnswerEvent:
+        if not isinstance(event, Answered):
+            return event
+        trace = str(self._path) if self._path and not self._warning else None
+        warnings = (*event.answer.warnings, self._warning) if self._warning else ()
+        return Answered(answer=replace(event.answer, trace=trace, warnings=warnings))
+
+    def _fail(self, error: OSError) -> None:
+        what = error.strerror or error
+        self._warning = f"no trace is kept: cannot write to {self._path}: {what}"
 
 
 def read_trace(path: Path) -> list[dict[str, Any]]:

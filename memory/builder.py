@@ -121,22 +121,33 @@ class _Build:
         source = await self._timed("hash", self._thread(partial(read_source, self.path)))
         store = self.tools.store
         video_id = store.id_for(self.path, source.sha256)
+        memory = self._fresh(video_id, source)
+        if memory is not None:  # nothing is written, so that a read-only memory will do
+            self.emit(Built(memory=memory, reused=True, stage_seconds=self.seconds))
+            return
         with store.building(video_id):
-            known = self._known(video_id)
-            metadata = self._metadata(known)
-            fingerprint = fingerprint_of(source, metadata, self.tools)
-            if known is not None and self._is_fresh(known, fingerprint):
-                self.emit(Built(memory=known, reused=True, stage_seconds=self.seconds))
-                return
-            plan = _Plan(
-                video_id=video_id,
-                source=source,
-                metadata=metadata,
-                fingerprint=fingerprint,
-                folder=store.partial(video_id, fingerprint),
-            )
-            memory = await self._make(plan)
-        self.emit(Built(memory=memory, reused=False, stage_seconds=self.seconds))
+            memory = self._fresh(video_id, source)  # another builder may have ended meanwhile
+            reused = memory is not None
+            if memory is None:
+                memory = await self._make(self._plan(video_id, source))
+        self.emit(Built(memory=memory, reused=reused, stage_seconds=self.seconds))
+
+    def _plan(self, video_id: str, source: Source) -> _Plan:
+        metadata = self._metadata(self._known(video_id))
+        fingerprint = fingerprint_of(source, metadata, self.tools)
+        return _Plan(
+            video_id=video_id,
+            source=source,
+            metadata=metadata,
+            fingerprint=fingerprint,
+            folder=self.tools.store.partial(video_id, fingerprint),
+        )
+
+    def _fresh(self, video_id: str, source: Source) -> Memory | None:
+        """The stored memory, where a build would only make it again."""
+        known = self._known(video_id)
+        fingerprint = fingerprint_of(source, self._metadata(known), self.tools)
+        return known if known is not None and self._is_fresh(known, fingerprint) else None
 
     async def _make(self, plan: _Plan) -> Memory:
         """The stages, in order."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -53,7 +54,7 @@ def read_source(path: Path) -> Source:
 def check_names(path: Path, metadata: Mapping[str, str]) -> None:
     """Refuse what memory.json, which is UTF-8, cannot hold: VideoUnreadable or OptionError."""
     try:
-        str(path.resolve()).encode()
+        os.path.realpath(path).encode()  # Path.resolve raises for links that go round
     except UnicodeEncodeError:
         raise VideoUnreadable(f"the name of {str(path)!r} is not UTF-8; rename it") from None
     for key, value in metadata.items():
@@ -117,6 +118,8 @@ def _warnings(seen: Survey, speech: Transcript) -> list[str]:
     if facts.broken_at_s is not None:
         stated = f" of {facts.stated_duration_s:.1f} s stated" if facts.stated_duration_s else ""
         found.append(f"the file breaks off: only {facts.broken_at_s:.1f} s{stated} can be read")
+    if facts.frame_count == 1:
+        found.append("the file holds one picture: nothing in it moves")
     if not speech.utterances:
         found.append(f"speech is unknown ({speech.source.removeprefix('none: ')})")
     if facts.audio is None:

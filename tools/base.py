@@ -49,13 +49,16 @@ class ToolContext:
     pictures_folder: Path | None
 
     def keep(self, picture: Picture) -> str | None:
-        """Save a newly decoded frame beside the trace; its path."""
+        """Save a newly decoded frame beside the trace; its path, None where none can be kept."""
         if self.pictures_folder is None:
             return None
-        self.pictures_folder.mkdir(parents=True, exist_ok=True)
         path = self.pictures_folder / f"{picture.time_s:09.3f}.jpg"
-        if not path.exists():
-            save_jpeg(path, picture.pixels)
+        try:
+            self.pictures_folder.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                save_jpeg(path, picture.pixels)
+        except OSError:  # what was seen counts all the same; the trace says that the disk is full
+            return None
         return str(path)
 
 

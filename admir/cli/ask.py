@@ -11,7 +11,7 @@ import typer
 
 from admir.cli.build import build
 from admir.cli.options import Json, Memories, PresetOption, settings_of
-from admir.cli.run import EXIT_SOME_FAILED, console, print_json, say, wrong_use
+from admir.cli.run import EXIT_SOME_FAILED, console, print_json, say, warn, wrong_use
 
 if TYPE_CHECKING:
     from admir.batch import FileEvent, TableAnswered
@@ -44,7 +44,7 @@ def ask_command(
     """Answer a question about a video, or a table of them. A file without a memory gets one first.
 
     With --json: the Answer as one object: answer, grounded, basis, claims, evidence, steps, usage,
-    preset, models, prompt_hashes, reason, seconds, trace.
+    preset, models, prompt_hashes, reason, seconds, trace, warnings.
 
     A table has the fields question, and video_id or video (a file), and any others, which are
     carried through. Its answers are written row by row; the same command goes on after an
@@ -73,6 +73,8 @@ def _show(answer: Answer, *, trace: bool, as_json: bool) -> None:
         return
     screen = console()
     terminal.show_answer(screen, answer)
+    for warning in answer.warnings:
+        warn(warning)
     if trace:
         terminal.show_trace(screen, answer)
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from admir.settings import Settings
     from admir.trace import Built
 
+_MOST_META_BYTES = 1_000_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Work:
@@ -160,7 +162,11 @@ def _metadata(path: Path | None) -> dict[str, str] | None:
     if path is None:
         return None
     try:
-        fields = json.loads(path.read_text("utf-8"))
+        with path.open("rb") as stream:
+            text = stream.read(_MOST_META_BYTES + 1)
+        if len(text) > _MOST_META_BYTES:
+            raise OptionError(f"--meta {path.name!r} is larger than {_MOST_META_BYTES:,} bytes")
+        fields = json.loads(text.decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise OptionError(f"--meta {path.name!r} cannot be read as JSON: {error}") from None
     if not isinstance(fields, dict):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 from admir.errors import AdmirError
+from admir.text import shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -96,6 +97,11 @@ def complain(error: AdmirError) -> int:
     return error.exit_code
 
 
+def warn(message: str) -> None:
+    """A line on stderr about what was done nevertheless."""
+    print(f"warning: {shown(message)}", file=sys.stderr)
+
+
 def console(*, quiet: bool = False, stderr: bool = False) -> Console:
     """A console that leaves texts as they are."""
     from rich.console import Console
@@ -119,6 +125,4 @@ def print_row(row: dict[str, Any]) -> None:
 
 def say(line: str) -> None:
     """A line for people; nothing in it is markup, or steers the terminal."""
-    from admir.text import shown
-
     console().print(shown(line), markup=False)

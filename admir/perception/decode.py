@@ -19,7 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from admir.errors import VideoNotFound, VideoUnreadable
-from admir.perception.frames import Clock, Scaler, frame_rate, frames_of, shown_size
+from admir.perception.frames import (
+    Clock,
+    Scaler,
+    frame_rate,
+    frames_of,
+    picture_track,
+    shown_size,
+    stated_rate,
+)
 from admir.perception.sound import Loudness
 from admir.types import AudioFacts, Span
 
@@ -36,6 +44,9 @@ MAX_SIDE = 1280
 
 _CLOSING_SHARE = 0.75
 """The last frame is sampled too when more than a quarter of a step passed: ads end on a brand."""
+
+_HOLDING_SHARE = 0.5
+"""A picture is sampled again where the next comes more than half a step after a sample's time."""
 
 _LONGEST_S = 6 * 3600.0
 _LONGEST_JUMP_S = 10.0
@@ -82,8 +93,7 @@ def open_container(path: Path) -> av.container.InputContainer:
     Raises VideoNotFound, or VideoUnreadable where there is no picture to decode.
     """
     if not os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises for a name too long
-        what = "is a folder, not a video" if os.path.isdir(path) else "does not exist"  # noqa: PTH112
-        raise VideoNotFound(f"{str(path)!r} {what}")
+        raise VideoNotFound(f"{str(path)!r} {_what_else(path)}")
     try:
         if path.stat().st_size == 0:
             raise VideoUnreadable(f"{path.name!r} is an empty file")
@@ -92,10 +102,19 @@ def open_container(path: Path) -> av.container.InputContainer:
     except (av.error.FFmpegError, ValueError, OSError) as error:
         why = getattr(error, "strerror", None) or error
         raise VideoUnreadable(f"{path.name!r} is not a video that can be opened: {why}") from None
-    if not container.streams.video or container.streams.video[0].codec_context is None:
+    if picture_track(container) is None:
+        covered = bool(container.streams.video)
         container.close()
-        raise VideoUnreadable(f"{path.name!r} has no picture (sound only?)")
+        what = "moving picture (a cover over sound?)" if covered else "picture (sound only?)"
+        raise VideoUnreadable(f"{path.name!r} has no {what}")
     return container
+
+
+def _what_else(path: Path) -> str:
+    """What lies where no file does. Devices and pipes are never opened: they may not end."""
+    if os.path.isdir(path):  # noqa: PTH112
+        return "is a folder, not a video"
+    return "is not a file" if os.path.lexists(path) else "does not exist"
 
 
 def decode(
@@ -123,8 +142,9 @@ def decode(
                 break
         if walk.last is None:
             raise VideoUnreadable(f"{path.name!r} has a picture track, but no frame can be decoded")
-        sampler.close(walk.time_s, walk.last)
-        return walk.facts()
+        facts = walk.facts()
+        sampler.close(walk.time_s, walk.last, facts.duration_s)
+        return facts
 
 
 class _Walk:
@@ -132,7 +152,9 @@ class _Walk:
 
     def __init__(self, container: av.container.InputContainer) -> None:
         self._container = container
-        self._video = container.streams.video[0]
+        video = picture_track(container)
+        assert video is not None  # open_container saw to it
+        self._video = video
         self._video.thread_type = "AUTO"
         self._audio = next((s for s in container.streams.audio if s.codec_context), None)
         self._sound = Loudness()
@@ -180,6 +202,11 @@ class _Walk:
             return max(0.0, self._container.duration / av.time_base - (self._zero or 0.0))
         return None
 
+    def _rate(self) -> float:
+        """Frames a second: stated, else counted."""
+        counted = (self.count - 1) / self.time_s if self.time_s else None
+        return stated_rate(self._video) or counted or frame_rate(self._video)
+
     def _end_s(self) -> float:
         """When the last picture goes: after its own stated time, else that of one frame."""
         step_s, stated_s = 1 / frame_rate(self._video), self._stated_s()
@@ -205,7 +232,7 @@ class _Walk:
         return VideoFacts(
             width=self._size[0],
             height=self._size[1],
-            fps=frame_rate(self._video),
+            fps=self._rate(),
             duration_s=end_s,
             frame_count=self.count,
             stated_duration_s=stated / av.time_base if stated else None,
@@ -216,30 +243,42 @@ class _Walk:
 
 @dataclass(slots=True, kw_only=True)
 class _Sampler:
-    """Gives a picture each 1/`fps` s, the last one, and those in hand that are asked for."""
+    """Gives a picture each 1/`fps` s, also of one that is held for long, and the last one.
+
+    And those in hand that are asked for.
+    """
 
     fps: float
     give: Callable[[Picture], None]
     scaler: Scaler = field(default_factory=lambda: Scaler(MAX_SIDE))
+    shown: av.VideoFrame | None = None
+    in_hand: tuple[float, av.VideoFrame] | None = None
     next_s: float = 0.0
     given_s: float = -1.0
-    held: tuple[float, av.VideoFrame] | None = None
 
     def offer(self, time_s: float, frame: av.VideoFrame, choice: Choice) -> None:
         if choice == "hold":
-            self.held = (time_s, frame)
-        elif choice == "give" and self.held:
-            self._give(*self.held)
+            self.in_hand = (time_s, frame)
+        elif choice == "give" and self.in_hand:
+            self._give(*self.in_hand)
+        self._hold(time_s)
         if time_s >= self.next_s - 1e-6:
             self._give(time_s, frame)
-            self.next_s = (int(time_s * self.fps + 1e-6) + 1) / self.fps
+        self.shown = frame
 
-    def close(self, time_s: float, frame: av.VideoFrame) -> None:
+    def close(self, time_s: float, frame: av.VideoFrame, end_s: float) -> None:
+        self._hold(end_s)
         if time_s > self.given_s and self.next_s - time_s < _CLOSING_SHARE / self.fps:
             self._give(time_s, frame)
 
+    def _hold(self, until_s: float) -> None:
+        """Give the picture that is shown until then, where no other comes near a sample's time."""
+        while self.shown is not None and until_s - self.next_s > _HOLDING_SHARE / self.fps:
+            self._give(self.next_s, self.shown)
+
     def _give(self, time_s: float, frame: av.VideoFrame) -> None:
-        self.given_s, self.held = time_s, None
+        self.given_s, self.in_hand = time_s, None
+        self.next_s = max(self.next_s, (int(time_s * self.fps + 1e-6) + 1) / self.fps)
         self.give(Picture(time_s=time_s, pixels=self.scaler.pixels(frame)))
 
 

@@ -6,8 +6,32 @@ from collections.abc import Iterator, Sequence
 
 import av
 import numpy as np
+from av.format import Flags
+from av.stream import Disposition
 from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
+
+_HIGHEST_RATE = 300.0
+_BACK_S = 0.5
+_AHEAD_S = 10.0
+
+
+def picture_track(container: av.container.InputContainer) -> av.VideoStream | None:
+    """The track that players show; None where there is none, or only the cover of a sound file."""
+    track = container.streams.best("video")
+    if not isinstance(track, av.VideoStream) or track.codec_context is None:
+        return None
+    return None if track.disposition & Disposition.attached_pic else track
+
+
+def packets_of(
+    container: av.container.InputContainer, streams: Sequence[av.stream.Stream]
+) -> Iterator[av.Packet[av.stream.Stream]]:
+    """Packets in the file's order; raises FFmpegError or OSError where it cannot be read on."""
+    try:
+        yield from container.demux(list(streams))
+    except IndexError:
+        return  # PyAV, at the end, trips over streams that came up while it read
 
 
 def frames_of(
@@ -17,7 +41,7 @@ def frames_of(
 
     Raises FFmpegError or OSError where the file cannot be read on.
     """
-    for packet in container.demux(list(streams)):
+    for packet in packets_of(container, streams):
         try:
             frames = packet.decode()
         except av.error.FFmpegError:
@@ -30,28 +54,70 @@ def frames_of(
 class Clock:
     """The file's own times of frames, in seconds. A frame without one follows the one before.
 
+    So does one whose time begins anew, where the format allows that: files joined end to end.
     `unknown_s` is the time of a first frame that has none.
     """
 
     def __init__(self, container: av.container.InputContainer, unknown_s: float = 0.0) -> None:
-        video = container.streams.video[0]
+        video = picture_track(container)
+        assert video is not None
         self._step_s = 1 / frame_rate(video)
         self._next_s = unknown_s
+        self._begins_anew = _may_begin_anew(container)
+        self._shift_s = 0.0
+        self._first = True
         # AVI stamps packets in decoding order: with B-frames only those of key frames are true.
         self._keys_only = container.format.name == "avi" and video.codec_context.has_b_frames
 
     def stamp_s(self, frame: av.VideoFrame) -> float:
         """The time of the next frame."""
         told = frame.time is not None and (frame.key_frame or not self._keys_only)
-        stamp_s = float(frame.time or 0.0) if told else self._next_s
+        stamp_s = self._shifted_s(float(frame.time or 0.0)) if told else self._next_s
+        self._first = False
         self._next_s = stamp_s + self._step_s
         return stamp_s
 
+    def _shifted_s(self, told_s: float) -> float:
+        stamp_s = told_s + self._shift_s
+        if not self._first and self._begins_anew and _jumps(stamp_s - self._next_s):
+            self._shift_s += self._next_s - stamp_s
+            return self._next_s
+        return stamp_s
+
+
+def begins_anew(container: av.container.InputContainer) -> bool:
+    """Whether the times of the pictures begin anew somewhere; reads through the file if need be."""
+    if not _may_begin_anew(container):
+        return False
+    before_s: float | None = None
+    video = picture_track(container)
+    for packet in packets_of(container, [video] if video else []):
+        if packet.dts is None or packet.time_base is None:
+            continue
+        now_s = float(packet.dts * packet.time_base)
+        if before_s is not None and _jumps(now_s - before_s):
+            return True
+        before_s = now_s
+    return False
+
+
+def _may_begin_anew(container: av.container.InputContainer) -> bool:
+    return Flags.ts_discont in Flags(container.format.flags)
+
+
+def _jumps(step_s: float) -> bool:
+    return not -_BACK_S <= step_s <= _AHEAD_S
+
 
 def frame_rate(video: av.VideoStream) -> float:
-    """Frames a second, on average; 25 where the file does not say, or says less than 1 a minute."""
-    rate = float(video.average_rate or video.guessed_rate or 25)
-    return rate if rate >= 1 / 60 else 25.0
+    """Frames a second, on average; 25 where the file states none that can be true."""
+    return stated_rate(video) or 25.0
+
+
+def stated_rate(video: av.VideoStream) -> float | None:
+    """Frames a second in the file's word; some state their clock's ticks or nothing: then None."""
+    rates = (float(r) for r in (video.average_rate, video.guessed_rate, video.base_rate) if r)
+    return next((rate for rate in rates if 1 / 60 <= rate <= _HIGHEST_RATE), None)
 
 
 class Scaler:

@@ -10,7 +10,7 @@ from pathlib import Path
 import av
 
 from admir.perception.decode import MAX_SIDE, Picture, open_container
-from admir.perception.frames import Clock, Scaler, frames_of
+from admir.perception.frames import Clock, Scaler, begins_anew, frames_of, picture_track
 
 _Timed = tuple[float, av.VideoFrame]
 
@@ -25,7 +25,17 @@ def pictures(path: Path, times_s: Sequence[float]) -> list[Picture]:
     Returns fewer where the file cannot be read there. Raises VideoNotFound or VideoUnreadable.
     """
     zero_s = _first_stamp_s(path)
-    return [picture for group in _near(times_s) for picture in _grab(path, zero_s, group)]
+    with open_container(path) as container:
+        backs_s = (math.inf,) if _begins_anew(container) else _STEPS_BACK_S
+    return [shown for group in _near(times_s) for shown in _grab(path, zero_s, group, backs_s)]
+
+
+def _begins_anew(container: av.container.InputContainer) -> bool:
+    """Whether a time stands for several places, so that only a walk from the start finds it."""
+    try:
+        return begins_anew(container)
+    except (av.error.FFmpegError, OSError):
+        return True
 
 
 def _first_stamp_s(path: Path) -> float:
@@ -48,9 +58,9 @@ def _near(times_s: Sequence[float], reach_s: float = 4.0) -> list[list[float]]:
     return groups
 
 
-def _grab(path: Path, zero_s: float, times: list[float]) -> list[Picture]:
+def _grab(path: Path, zero_s: float, times: list[float], backs_s: Sequence[float]) -> list[Picture]:
     """Seek to the first of `times`, or earlier until that is early enough, and decode on."""
-    starts = {max(0.0, times[0] - back_s) for back_s in _STEPS_BACK_S} | {0.0}
+    starts = {max(0.0, times[0] - back_s) for back_s in backs_s} | {0.0}
     for start_s in sorted(starts, reverse=True):
         with closing(_frames_from(path, zero_s, start_s)) as frames:
             found = _shown(frames, times, late_counts=start_s == 0.0)
@@ -65,7 +75,8 @@ def _frames_from(path: Path, zero_s: float, start_s: float) -> Generator[_Timed]
     Raises FFmpegError or OSError where the file cannot be read.
     """
     with open_container(path) as container:
-        video = container.streams.video[0]
+        video = picture_track(container)
+        assert video is not None  # open_container saw to it
         video.thread_type = "AUTO"
         if start_s > 0:
             container.seek(int((zero_s + start_s) / float(video.time_base or 1)), stream=video)

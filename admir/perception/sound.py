@@ -7,6 +7,7 @@ from typing import Any
 
 import av
 import numpy as np
+from av.audio.frame import format_dtypes
 from numpy.typing import NDArray
 
 from admir.types import AudioFacts
@@ -26,7 +27,7 @@ class Loudness:
     def add(self, frame: av.AudioFrame) -> None:
         """Take the next packet; one in a sample format unknown to PyAV is passed over."""
         try:
-            samples = _full_scale(frame.to_ndarray())
+            samples = _full_scale(_raw(frame))
         except (KeyError, ValueError):
             return
         if samples.size:
@@ -47,6 +48,17 @@ class Loudness:
             loudness_dbfs=float(10 * np.log10(max(float(squares.mean()), 1e-10))),
             silent_share=float(np.mean(level < _SILENT_DBFS)),
         )
+
+
+def _raw(frame: av.AudioFrame) -> NDArray[Any]:
+    """Samples as they are stored, [planes, n]; raises KeyError for a format unknown to PyAV.
+
+    `frame.to_ndarray` takes what lies behind the planes for more of them where there are over 8.
+    """
+    kind, channels = np.dtype(format_dtypes[frame.format.name]), frame.layout.nb_channels
+    count, each = (channels, 1) if frame.format.is_planar else (1, channels)
+    planes = [bytes(plane) for plane in frame.planes[:count]]
+    return np.vstack([np.frombuffer(plane, kind, frame.samples * each) for plane in planes])
 
 
 def _full_scale(raw: NDArray[Any]) -> NDArray[np.float32]:

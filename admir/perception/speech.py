@@ -17,6 +17,7 @@ import av
 
 from admir.errors import VideoError
 from admir.perception.decode import open_container
+from admir.perception.frames import packets_of, picture_track
 from admir.text import is_cjk, shown
 from admir.types import Span, Utterance
 
@@ -173,10 +174,11 @@ def _embedded(video: Path) -> tuple[Utterance, ...]:
     found: list[Utterance] = []
     try:
         with open_container(video) as container:
-            picture = container.streams.video[0]
+            picture = picture_track(container)
+            assert picture is not None  # open_container saw to it
             zero_s = float((picture.start_time or 0) * (picture.time_base or 0))
             track = next(filter(_is_text, container.streams.subtitles), None)
-            for packet in container.demux(track) if track else ():
+            for packet in packets_of(container, [track]) if track else ():
                 found += _packet_lines(packet, zero_s)
     except (av.error.FFmpegError, VideoError, OSError, ValueError):
         pass

@@ -133,7 +133,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The end of an ask. `grounded` means every claim is verified or an expert's reading."""
+    """The end of an ask. `grounded` means every claim is verified or an expert's reading.
+
+    `trace` is the file that the events were written to; `warnings` say why where there is none.
+    """
 
     video_id: str
     question: str
@@ -150,3 +153,4 @@ class Answer:
     reason: str = ""
     seconds: float = 0.0
     trace: str | None = None
+    warnings: tuple[str, ...] = ()

@@ -46,6 +46,50 @@ def _no_video(folder: Path, kind: str) -> Path:
     return path
 
 
+@pytest.mark.parametrize("kind", ["pipe", "/dev/zero", "loop"])
+def test_what_is_no_file_is_refused_at_once(call: Call, tmp_path: Path, kind: str) -> None:
+    path = Path(kind) if kind == "/dev/zero" else tmp_path / f"{kind}.mp4"
+    if kind == "pipe":
+        os.mkfifo(path)
+    if kind == "loop":
+        path.symlink_to(path)
+    ran = call("build-memory", path, "--memories", tmp_path / "m")
+    ran.failed(3, f"{path.name}' is not a file")
+    call("ask", path, "Why?", "--memories", tmp_path / "m").failed(4, "no memory of")
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("name", ["-x.mp4", "--help.mp4", "a\nb.mp4", "é" * 125 + ".mp4"])
+def test_strange_names_are_names(
+    call: Call, plain_video: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(plain_video, name)
+    ran = call("build-memory", "--memories", "m", "--", name)
+    assert (ran.code, ran.err) == (0, "")
+    (video_id,) = whole_ids(call, Path("m"))
+    assert call("ask", "--memories", "m", "--", name, "Why?").code == 0
+    assert call("show", "--memories", "m", "--", video_id).code == 0
+    assert call("build-memory", "--memories", "m", ".").words.startswith(f"{video_id}: unchanged")
+
+
+def test_a_name_that_is_no_text_is_told_in_one_line(plain_video: Path, tmp_path: Path) -> None:
+    shutil.copy(plain_video, os.fsencode(tmp_path) + b"/a\xff.mp4")
+    ran = admir("build-memory", b"a\xff.mp4", "--memories", "m", cwd=tmp_path)
+    ran.failed(3, "is not UTF-8; rename it")
+    ran = admir("ask", b"a\xff.mp4", "Why?", "--memories", "m", cwd=tmp_path)
+    ran.failed(3, "is not UTF-8; rename it")
+    ran = admir("show", b"a\xff", "--memories", b"m\xff", cwd=tmp_path)
+    ran.failed(4, "no memory of")
+
+
+def test_metadata_without_an_end_is_not_read_for_ever(
+    call: Call, plain_video: Path, tmp_path: Path
+) -> None:
+    ran = call("build-memory", plain_video, "--meta", "/dev/zero", "--memories", tmp_path / "m")
+    ran.failed(2, "--meta 'zero'", "larger than")
+
+
 WHY = {
     "missing": "does not exist",
     "folder": "holds no video",
@@ -276,17 +320,69 @@ def test_a_folder_without_the_right_to_write(call: Call, plain_video: Path, tmp_
         call("build-memory", plain_video, "--memories", tmp_path / "m").failed(5, "cannot write to")
 
 
-def test_traces_without_the_right_to_write(call: Call, plain_copy: Path) -> None:
-    traces = plain_copy / "plain" / "traces"
-    traces.mkdir(exist_ok=True)
-    with _without_the_right_to_write(traces):
-        call("ask", "plain", "Why?", "--memories", plain_copy).failed(5, "cannot write to")
+def test_a_trace_that_cannot_be_written_does_not_cost_the_answer(
+    call: Call, plain_copy: Path
+) -> None:
+    """A memory on a read-only disk can be asked; `traces` as a file stops root as well."""
+    _block_traces(plain_copy)
+    told = call("ask", "plain", "What does it cost?", "--trace", "--memories", plain_copy)
+    assert told.code == 0
+    assert "What does it cost?" in told.out
+    assert told.err.startswith("warning: no trace is kept: cannot write to ")
+    assert told.err.count("\n") == 1
+    ran = call("ask", "plain", "What does it cost?", "--json", "--memories", plain_copy)
+    assert (ran.code, ran.err, ran.json["trace"]) == (0, "", None)
+    assert ran.json["warnings"][0].startswith("no trace is kept: cannot write to ")
 
 
-def test_a_lock_that_cannot_be_opened(call: Call, plain_video: Path, plain_copy: Path) -> None:
-    (plain_copy / "plain" / ".lock").unlink(missing_ok=True)
-    (plain_copy / "plain" / ".lock").mkdir()
-    call("build-memory", plain_video, "--memories", plain_copy).failed(5, "cannot write to")
+def test_a_memory_that_cannot_be_written_is_asked_by_its_video(
+    call: Call, plain_video: Path, plain_copy: Path
+) -> None:
+    """A good memory needs no lock: nothing is written."""
+    _block_lock(plain_copy)
+    _block_traces(plain_copy)
+    assert call("build-memory", plain_video, "--memories", plain_copy).words.startswith(
+        "plain: unchanged"
+    )
+    assert call("ask", plain_video, "What does it cost?", "--memories", plain_copy).code == 0
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_a_read_only_folder_of_memories_is_listed_shown_and_asked(
+    call: Call, plain_copy: Path
+) -> None:
+    folders = [plain_copy, *(path for path in plain_copy.rglob("*") if path.is_dir())]
+    for folder in folders:
+        folder.chmod(0o500)
+    try:
+        assert whole_ids(call, plain_copy) == ["plain"]
+        assert call("show", "plain", "--memories", plain_copy).code == 0
+        assert call("ask", "plain", "Why?", "--memories", plain_copy).code == 0
+    finally:
+        for folder in folders:
+            folder.chmod(0o700)
+
+
+def test_a_lock_that_cannot_be_opened(
+    call: Call, plain_video: Path, plain_copy: Path, tmp_path: Path
+) -> None:
+    _block_lock(plain_copy)
+    (tmp_path / "meta.json").write_text('{"product": "lamp"}')
+    ran = call(
+        *("build-memory", plain_video, "--memories", plain_copy),
+        *("--meta", tmp_path / "meta.json"),
+    )
+    ran.failed(5, "cannot write to")
+
+
+def _block_traces(memories: Path) -> None:
+    shutil.rmtree(memories / "plain" / "traces", ignore_errors=True)
+    (memories / "plain" / "traces").write_text("in the way")
+
+
+def _block_lock(memories: Path) -> None:
+    (memories / "plain" / ".lock").unlink(missing_ok=True)
+    (memories / "plain" / ".lock").mkdir()
 
 
 BAD_META = {

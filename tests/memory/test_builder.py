@@ -9,6 +9,7 @@ import asyncio
 import shutil
 from pathlib import Path
 
+import cv2
 import pytest
 
 from admir.backends.offline import offline_mind
@@ -185,6 +186,14 @@ def test_the_shortest_videos_have_a_memory_of_one_clip(root, tmp_path, frames):
     memory = build(builder(root), path)[0].memory
     assert [clip.span.end_s for clip in memory.clips] == [pytest.approx(frames / 25)]
     assert len(memory.frames) >= 1
+
+
+@pytest.mark.parametrize("name", ["still.png", "still.jpg"])
+def test_of_a_still_picture_the_memory_says_what_it_is(root, tmp_path, name):
+    cv2.imwrite(str(tmp_path / name), flat((40, 90, 200)))
+    memory = build(builder(root), tmp_path / name)[0].memory
+    assert [x.text for x in memory.screen_text] == ["NOW $48"]
+    assert "the file holds one picture: nothing in it moves" in memory.provenance.warnings
 
 
 # Reuse

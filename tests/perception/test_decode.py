@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import struct
 from fractions import Fraction
 from pathlib import Path
 
@@ -33,6 +32,7 @@ from tests.perception.videos import (
     noise,
     number_of,
     numbered,
+    state_length,
     tone,
     turned,
     walk,
@@ -218,14 +218,6 @@ def test_a_time_far_past_the_end_is_where_the_file_breaks(tmp_path, last_ms):
     facts, _, _ = walk(path)
     assert facts.duration_s == pytest.approx(9 * FRAME_S)
     assert facts.broken_at_s == facts.duration_s
-
-
-def state_length(path, length_ms):
-    """Overwrite the length that a Matroska file states (EBML element 0x4489, a double)."""
-    data = bytearray(path.read_bytes())
-    place = data.find(b"\x44\x89\x88") + 3
-    data[place : place + 8] = struct.pack(">d", length_ms)
-    path.write_bytes(data)
 
 
 # Files that break off or cannot be read

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import av
 import numpy as np
 import pytest
 
-from tests.perception.videos import encode, numbered, tone, walk
+from tests.perception.videos import (
+    SOUND_RATE,
+    add_pictures,
+    encode,
+    numbered,
+    tone,
+    walk,
+    write_sound,
+)
 
 
 def sound_of(tmp_path, codec, sample_format, samples):
@@ -64,3 +73,19 @@ def test_a_broken_sound_sample_leaves_a_loudness_that_is_a_number(tmp_path):
     samples = tone()
     samples[0, 500] = np.nan
     assert np.isfinite(sound_of(tmp_path, "pcm_f32le", "flt", samples).loudness_dbfs)
+
+
+def test_sixteen_channels_are_heard(tmp_path):
+    """PyAV reads past the end of more than eight: that ended the process now and then."""
+    path = tmp_path / "many.mkv"
+    with av.open(str(path), "w") as container:
+        video = container.add_stream("libx264", rate=25)
+        video.width, video.height, video.pix_fmt = 64, 48, "yuv420p"
+        audio = container.add_stream("wavpack", rate=SOUND_RATE, layout="hexadecagonal")
+        add_pictures(container, video, [numbered(n, (64, 48)) for n in range(5)])
+        woven = np.repeat(tone(0.2), 16, 1)
+        write_sound(container, audio, "flt", woven, "hexadecagonal")
+    for _ in range(20):
+        found = walk(path)[0].audio
+        assert found.loudness_dbfs == pytest.approx(20 * np.log10(0.3 / np.sqrt(2)), abs=1.0)
+    assert found.channels == 16

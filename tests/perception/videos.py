@@ -56,37 +56,54 @@ def encode(
     pix_fmt="yuv420p",
     fps=25,
     times_ms=None,
+    last_ms=None,
     muxing=None,
+    options=None,
     sound=None,
     cues=(),
     cue_codec="mov_text",
 ):
-    """Write a video. `sound` is (codec, format, samples); `cues` are (start ms, end ms, text)."""
+    """Write a video. `sound` is (codec, format, samples); `cues` are (start ms, end ms, text).
+
+    `last_ms` is how long the last picture stands, `options` are the encoder's.
+    """
     height, width = pictures[0].shape[:2]
     with av.open(str(path), "w", options=muxing or {}) as container:
-        video = container.add_stream(codec, rate=fps, options=_FAST.get(codec, {}) | {"g": "12"})
+        chosen = {"g": "12"} | _FAST.get(codec, {}) | (options or {})
+        video = container.add_stream(codec, rate=fps, options=chosen)
         video.width, video.height, video.pix_fmt = width, height, pix_fmt
         audio = container.add_stream(sound[0], rate=SOUND_RATE, layout="mono") if sound else None
         words = _cue_stream(container, cue_codec) if cues else None
         if times_ms:
             video.codec_context.time_base = MS
-        for index, pixels in enumerate(pictures):
-            frame = av.VideoFrame.from_ndarray(pixels, format="bgr24")
-            if times_ms:
-                frame.pts, frame.time_base = times_ms[index], MS
-            container.mux(video.encode(frame))
-        container.mux(video.encode())
+        add_pictures(container, video, pictures, times_ms, last_ms)
         if audio is not None:
-            _write_sound(container, audio, *sound[1:])
+            write_sound(container, audio, *sound[1:])
         for number, cue in enumerate(cues):
             container.mux(_cue(words, number, *cue))
     return path
 
 
-def _write_sound(container, stream, sample_format, samples):
+def add_pictures(container, video, pictures, times_ms=None, last_ms=None):
+    """Encode pictures into an open track."""
+    packets = []
+    for index, pixels in enumerate(pictures):
+        frame = av.VideoFrame.from_ndarray(pixels, format="bgr24")
+        if video.pix_fmt == "yuvj420p":
+            frame = frame.reformat(format="yuvj420p")
+        if times_ms:
+            frame.pts, frame.time_base = times_ms[index], MS
+        packets += video.encode(frame)
+    packets += video.encode()
+    if last_ms:
+        max(packets, key=lambda packet: packet.pts).duration = last_ms
+    container.mux(packets)
+
+
+def write_sound(container, stream, sample_format, samples, layout="mono"):
     for start in range(0, samples.shape[1], 1024):
         block = np.ascontiguousarray(samples[:, start : start + 1024])
-        frame = av.AudioFrame.from_ndarray(block, sample_format, "mono")
+        frame = av.AudioFrame.from_ndarray(block, sample_format, layout)
         frame.sample_rate, frame.pts = SOUND_RATE, start
         container.mux(stream.encode(frame))
     container.mux(stream.encode())
@@ -113,6 +130,14 @@ def walk(path, **options):
     """(facts, thumbs, samples) of a file."""
     thumbs, samples = [], []
     return decode(path, thumbs.append, samples.append, **options), thumbs, samples
+
+
+def state_length(path, length_ms):
+    """Overwrite the length that a Matroska file states (EBML element 0x4489, a double)."""
+    data = bytearray(path.read_bytes())
+    place = data.find(b"\x44\x89\x88") + 3
+    data[place : place + 8] = struct.pack(">d", length_ms)
+    path.write_bytes(data)
 
 
 def cut_off(path, share=0.5):
