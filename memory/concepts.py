@@ -1,7 +1,8 @@
 """Concepts that analysts ask for and ads only show: "the audience", "the pain point".
 
-A query names the concept, the clip shows it by words of its own. The lists are data
-(`words/concepts.toml`); the index adds them as one more lexical part (see `lexical`).
+A query names the concept, the clip shows it by words of its own, or by what the story rules infer
+from them. The lists are data (`words/concepts.toml`); the index adds them as one more lexical part
+(see `lexical`).
 """
 
 from __future__ import annotations
@@ -9,16 +10,20 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
 
-from admir.text import squash, stem, words
+from admir.backends.offline.story import infer_span
+from admir.text import close_gaps, squash, stem, words
+from admir.types import Clip, ScreenText, Utterance
 
 _REACH_CLIPS = 2.0
 _PLACE_WEIGHT = 0.4
+_SIGN_WEIGHT = 1.0
+_ANYWHERE = (0.0, 0.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,15 +32,23 @@ class Concept:
 
     asks: frozenset[str]
     cues: frozenset[str]
+    signs: frozenset[str]
     place: str
 
 
 class ConceptScorer:
-    """How much each clip shows what a query is about; `texts` are the words of the clips."""
+    """How much each clip shows what a query is about."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, clips: Sequence[Clip]) -> None:
+        texts = [close_gaps(clip.index_text) for clip in clips]
+        self._clips = clips
         self._flat = [squash(text) for text in texts]
         self._stems = [[stem(word) for word in words(text)] for text in texts]
+
+    @cached_property
+    def _signs(self) -> list[dict[str, float]]:
+        """The confidence of each label that the story rules infer from a clip, and of its kind."""
+        return [_signs_of(clip) for clip in self._clips]
 
     def scores(self, query: str) -> NDArray[np.float64]:
         """Float [clips] in [0, 1]; all zero for a query that names no concept."""
@@ -43,6 +56,7 @@ class ConceptScorer:
         total = np.zeros(count)
         for concept in concepts_in(query):
             total += self._shown(concept) + _PLACE_WEIGHT * _placed(concept, count)
+            total += _SIGN_WEIGHT * self._inferred(concept)
         best = float(total.max(initial=0.0))
         return total / best if best > 0 else total
 
@@ -56,10 +70,32 @@ class ConceptScorer:
                 total += rarity * 2 * counts / (counts + 1)
         return total / max(1e-9, float(total.max(initial=0.0)))
 
+    def _inferred(self, concept: Concept) -> NDArray[np.float64]:
+        """What the story rules infer of it, scaled to the best clip."""
+        if not concept.signs:
+            return np.zeros(len(self._clips))
+        rows = [sum(signs.get(sign, 0.0) for sign in concept.signs) for signs in self._signs]
+        return np.array(rows) / max(1e-9, *rows)
+
     def _counts(self, cue: str) -> Iterator[int]:
         if cue.isascii():
             return (stems.count(cue) for stems in self._stems)
         return (flat.count(cue) for flat in self._flat)
+
+
+def _signs_of(clip: Clip) -> dict[str, float]:
+    shown = [
+        ScreenText(
+            span=clip.span, text=text, box=_ANYWHERE, confidence=1.0, frame_s=clip.span.start_s
+        )
+        for text in clip.screen_text
+    ]
+    said = [Utterance(span=clip.span, text=clip.speech)] if clip.speech else []
+    signs: dict[str, float] = {}
+    for one in infer_span(shown, said):
+        for sign in (one.kind, f"{one.kind}/{one.label.replace(' ', '_')}"):
+            signs[sign] = signs.get(sign, 0.0) + one.confidence
+    return signs
 
 
 def concepts_in(query: str) -> list[Concept]:
@@ -84,7 +120,12 @@ def _placed(concept: Concept, count: int) -> NDArray[np.float64]:
 def _concepts() -> tuple[Concept, ...]:
     table = tomllib.loads((files("admir.memory.words") / "concepts.toml").read_text("utf-8"))
     return tuple(
-        Concept(asks=_stems(row["asks"]), cues=_stems(row["cues"]), place=row["place"])
+        Concept(
+            asks=_stems(row["asks"]),
+            cues=_stems(row["cues"]),
+            signs=frozenset(row["signs"].split()),
+            place=row["place"],
+        )
         for row in table.values()
     )
 

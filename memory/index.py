@@ -27,7 +27,7 @@ class HybridIndex:
         self._vectors = vectors
         self._embedder = embedder
         self._beta = beta
-        self._lexical = LexicalScorer([clip.index_text for clip in self._clips])
+        self._lexical = LexicalScorer(self._clips)
 
     def search(self, query: str, top_k: int) -> tuple[Hit, ...]:
         """The `top_k` clips by S of eq. 2, best first."""

@@ -17,6 +17,7 @@ from rapidfuzz.fuzz import partial_ratio
 
 from admir.memory.concepts import ConceptScorer
 from admir.text import close_gaps, squash, tokenize
+from admir.types import Clip
 
 _CJK_SIZES = (1, 2, 3)
 _K1, _B = 1.0, 0.3
@@ -28,15 +29,15 @@ Scores = NDArray[np.float64]
 
 
 class LexicalScorer:
-    """Scores every clip for a query; `texts` are the words of the clips."""
+    """Scores every clip for a query."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        whole = [close_gaps(text) for text in texts]
+    def __init__(self, clips: Sequence[Clip]) -> None:
+        whole = [close_gaps(clip.index_text) for clip in clips]
         terms = [_terms(text) for text in whole]
         # Okapi's IDF falls to zero for a term in half of a dozen clips; BM25Plus keeps it.
         self._bm25 = BM25Plus(terms, k1=_K1, b=_B) if any(terms) else None
         self._flat = [squash(text) for text in whole]
-        self._concepts = ConceptScorer(whole)
+        self._concepts = ConceptScorer(clips)
 
     def scores(self, query: str) -> Scores:
         """Float [clips] in [0, 1]."""
