@@ -30,11 +30,23 @@ check: .venv/ready-dev ## Format, lint, types, floors and tests
 	@$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory test
 
-bench: .venv/ready-dev ## Run the benchmarks (VIDEO=FILE; default: the bundled ad)
+bench: .venv/ready-dev ## Run the benchmarks (VIDEO=FILE, MEDIA=folder of ads, DATA=E-VAds; each optional)
+	@echo "==> Speed and memory of a build (VIDEO)"
 	@$(BIN)/python benchmarks/build.py $(or $(VIDEO),admir/demo/ad.mp4)
+	@echo "==> On-screen text (the bundled ad, and MEDIA)"
+	@$(BIN)/python benchmarks/screen_text.py $(if $(MEDIA),--media $(MEDIA)) --memories bench-memories
+	@echo "==> Answers (the bundled ad, and MEDIA)"
+	@$(BIN)/python benchmarks/answers.py $(if $(MEDIA),--media $(MEDIA))
+	@$(BIN)/python benchmarks/answers.py --truth benchmarks/truth/second $(if $(MEDIA),--media $(MEDIA))
+	@echo "==> Shot boundaries (drawn, and MEDIA)"
+	@$(BIN)/python benchmarks/shots.py --videos $(or $(VIDEOS),10)
+	@$(if $(MEDIA),$(BIN)/python benchmarks/shots.py --media $(MEDIA))
+	@$(if $(DATA),echo "==> Search and story (DATA)")
+	@$(if $(DATA),$(BIN)/python benchmarks/retrieval.py $(DATA))
+	@$(if $(DATA),$(BIN)/python benchmarks/story.py $(DATA))
 
 clean: ## Remove the environment and what the targets made
-	rm -rf .venv demo-memories build *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv demo-memories bench-memories build *.egg-info .mypy_cache .ruff_cache .pytest_cache
 
 $(UV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
