@@ -13,13 +13,27 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from admir.memory.blocks import text_blocks
 from admir.perception.look import merge_looks, pace_words, palette_words
 from admir.perception.people import people_words
-from admir.text import shown
-from admir.types import Action, Answer, Claim, Clip, Evidence, Memory, Narrative, Span, Step
+from admir.text import shown, squash
+from admir.types import (
+    Action,
+    Answer,
+    Claim,
+    Clip,
+    Evidence,
+    Memory,
+    Narrative,
+    ScreenText,
+    Span,
+    Step,
+    Utterance,
+)
 from admir.views.rows import Unreadable
 from admir.views.words import BASES
 
+_SHORT = 3
 _MARKS = {
     "verified": ("✓", "green"),
     "expert": ("◆", "cyan"),
@@ -112,8 +126,9 @@ def show_memory(console: Console, memory: Memory) -> None:
         console.print(Text(shown(f"Mismatch: {mismatch}"), style="yellow"))
     if memory.narrative.inferences:
         console.print(_arc(memory.narrative))
+    blocks = text_blocks(memory.screen_text)
     for clip in memory.clips:
-        console.print(_clip(clip))
+        console.print(_clip(clip, blocks, memory.utterances))
     if memory.subjects:
         console.print(_subjects(memory))
     for warning in memory.provenance.warnings:
@@ -165,14 +180,26 @@ def _arc(narrative: Narrative) -> Table:
     return table
 
 
-def _clip(clip: Clip) -> Text:
+def _clip(clip: Clip, blocks: Sequence[ScreenText], said: Sequence[Utterance]) -> Text:
+    """The caption, and the lines and words that begin in the clip."""
     text = Text(f"\n{clip.span}  ", style="bold cyan")
     text.append(shown(clip.caption), style="default not bold")
-    for line in clip.screen_text:
-        text.append(f"\n    on screen  {shown(line)}", style="default not bold")
-    if clip.speech:
-        text.append(f"\n    spoken     {shown(clip.speech)}", style="default not bold")
+    begun = [b for b in blocks if clip.span.contains(b.span.start_s)]
+    long = [b for b in begun if len(squash(b.text)) >= _SHORT]
+    for block in long:
+        where = "on a thing" if block.scene else "on screen "
+        _row(text, f"{where}  {block.span}  {block.text}")
+    if short := len(begun) - len(long):
+        _row(text, f"and {short} short mark{'s' * (short != 1)}, of one or two characters")
+    for spoken in said:
+        if clip.span.contains(spoken.span.start_s):
+            who = f"{spoken.speaker}: " if spoken.speaker else ""
+            _row(text, f"spoken      {spoken.span}  {who}{spoken.text}")
     return text
+
+
+def _row(text: Text, row: str) -> None:
+    text.append(f"\n    {shown(row)}", style="default not bold")
 
 
 def _subjects(memory: Memory) -> Table:
