@@ -190,7 +190,7 @@ def _faces() -> Part:
     """OpenCV, and the cascades that its 5.x no longer ships."""
     name, how = "opencv", 'pip install "opencv-python-headless<5"'
     found = _version("opencv-python-headless") or _version("opencv-python")
-    brings = f"pictures; its face detector ({LATER})"
+    brings = "pictures; its cascades find faces"
     try:
         import cv2
 
@@ -202,7 +202,7 @@ def _faces() -> Part:
         )
     state: State = "ok" if there else "broken"
     told = found if there else f"{found} without face cascades"
-    return Part(name=name, state=state, version=told, brings=brings, how=how)
+    return Part(name=name, state=state, version=told, brings=brings, how=how, needed=True)
 
 
 def _faiss() -> Part:

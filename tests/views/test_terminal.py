@@ -8,6 +8,7 @@ from dataclasses import replace
 from rich.console import Console
 
 from admir import ask
+from admir.types import Span
 from admir.views.terminal import show_answer, show_list, show_memory, show_trace
 
 
@@ -53,9 +54,20 @@ def test_a_memory_reads_like_the_ad(demo, facts):
 
 
 def test_markup_in_a_video_stays_text(demo):
-    clip = replace(demo.clips[0], speech="[bold red]not bold[/] [/nothing]")
-    text = printed(show_memory, replace(demo, clips=(clip,)), width=160)
-    assert "[bold red]not bold[/] [/nothing]" in text
+    hostile = "[bold red]not bold[/] [/nothing]"
+    said = replace(demo.utterances[0], text=hostile)
+    line = replace(demo.screen_text[0], text=f"{hostile} on screen")
+    text = printed(show_memory, replace(demo, utterances=(said,), screen_text=(line,)), width=160)
+    assert text.count(hostile) == 2
+
+
+def test_a_line_is_shown_once_with_its_times_and_marks_are_summed_up(demo):
+    long = replace(demo.screen_text[0], text="ALL WEEK", span=Span(start_s=1.0, end_s=30.0))
+    marks = [replace(long, text=text) for text in ("7", "12")]
+    text = printed(show_memory, replace(demo, screen_text=(long, *marks)), width=160)
+    assert text.count("ALL WEEK") == 1
+    assert "1.0-30.0 s  ALL WEEK" in text
+    assert "and 2 short marks" in text
 
 
 def test_a_list_names_what_cannot_be_read(demo):
