@@ -55,6 +55,12 @@ def order_drafts(given: Material, find: Find) -> list[Draft]:
     return [_sequence(given)] if given.lines else []
 
 
+def compared(text: str) -> tuple[str, ...]:
+    """The two things whose order a question asks for, or the one whose place; else none."""
+    found = _START_OR_END.search(text) or _EITHER.search(text)
+    return tuple(part for part in found.groups() if part) if found else ()
+
+
 def _anchor(given: Material, find: Find) -> Evidence | None:
     """The line beside which the answer stands: the quoted one, else the one described."""
     for phrase in given.query.quoted:
