@@ -15,11 +15,13 @@ _MOMENT = (
 )
 
 SCREEN = re.compile(
-    r"on[ -]?(?:the )?screen|\b(shown|show|shows|displayed|written|writing|captions?|subtitles?|reads?|"
+    r"on[ -]?(?:the )?screen|\b(shown|show|shows|displayed|written|writing|captions?|"
+    r"subtitles?|reads?|"
     r"printed|engraved|visible|appears?)\b|画面|字幕|屏幕|显示"
 )
 STRICT_SCREEN = re.compile(
-    r"on[ -]?(?:the )?screen|\b(written|captions?|subtitles?|printed|engraved|displayed)\b|画面|字幕|屏幕"
+    r"on[ -]?(?:the )?screen|\b(written|captions?|subtitles?|printed|engraved|displayed)\b|"
+    r"画面|字幕|屏幕"
 )
 SPEECH = re.compile(
     r"\b(spoken|speaks?|speaking|speech|voice[ -]?over|narrator|announcer|hear|heard|aloud)\b|"
@@ -51,12 +53,14 @@ START = re.compile(
     r"前 ?[\d一二两三四五六七八九十]+ ?秒"
 )
 LAST_ONE = re.compile(
-    r"\b(very )?(last|final) (thing|text|line|caption|subtitle|words?|sentence|message|title|logo)\b|"
+    r"\b(very )?(last|final) "
+    r"(thing|text|line|caption|subtitle|words?|sentence|message|title|logo)\b|"
     r"\bcloses the\b|最后(出现)?的?(一)?(句|行|条|个)?(字幕|文字|品牌|标语|台词)?"
 )
 FIRST_ONE = re.compile(
     r"\b(says?|said|speaks?|spoken|heard) (very )?first\b|"
-    r"\b(very )?(first|opening) (thing|text|line|caption|subtitle|words?|sentence|message|title)\b|"
+    r"\b(very )?(first|opening) "
+    r"(thing|text|line|caption|subtitle|words?|sentence|message|title)\b|"
     r"最先|第一(句|行|条)(字幕|文字|标语|台词)?"
 )
 QUOTED = re.compile(r"[\"“”「『]([^\"“”」』]{2,})[\"“”」』]|(?<!\w)'([^']{3,}?)'(?!\w)")
@@ -85,7 +89,7 @@ WORDLESS = re.compile(
 )
 
 SOURCE = re.compile(
-    r",? ?\b(according to|based on|as stated (in|by)|in) (the|this) ((on[ -]?(?:the )?screen|legal) )?"
+    r",? ?\b(according to|based on|as stated (in|by)|in) (the|this) ((on[ -]?screen|legal) )?"
     r"(ad|advert|advertisement|commercial|video|text|captions?|subtitles?|line|"
     r"voice[ -]?over|engraving)"
     r"( on it)?\b"

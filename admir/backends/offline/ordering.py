@@ -27,8 +27,8 @@ _EITHER = re.compile(
     r"(.+?)(?:和|还是)(.+?)(?:哪个|哪一个)?(?:先|最先)"
 )
 _START_OR_END = re.compile(
-    r"^(?:is|are|does|do|was|were) (.+?) (?:shown|said|appears?|seen|displayed|comes?|at|in|near)\b.*"
-    r"\b(?:beginning|start)\b.*\bor\b.*\bend\b"
+    r"^(?:is|are|does|do|was|were) (.+?) (?:shown|said|appears?|seen|displayed|comes?|at|in|near)\b"
+    r".*\b(?:beginning|start)\b.*\bor\b.*\bend\b"
 )
 _BEFORE = re.compile(r"\b(before|precedes?|preceding|prior to)\b|之前|前面|前一")
 _NEXT_TO = re.compile(
