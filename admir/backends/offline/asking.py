@@ -15,11 +15,13 @@ _MOMENT = (
 )
 
 SCREEN = re.compile(
-    r"on[ -]?screen|\b(shown|show|shows|displayed|written|writing|captions?|subtitles?|reads?|"
+    r"on[ -]?(?:the )?screen|\b(shown|show|shows|displayed|written|writing|captions?|"
+    r"subtitles?|reads?|"
     r"printed|engraved|visible|appears?)\b|画面|字幕|屏幕|显示"
 )
 STRICT_SCREEN = re.compile(
-    r"on[ -]?screen|\b(written|captions?|subtitles?|printed|engraved|displayed)\b|画面|字幕|屏幕"
+    r"on[ -]?(?:the )?screen|\b(written|captions?|subtitles?|printed|engraved|displayed)\b|"
+    r"画面|字幕|屏幕"
 )
 SPEECH = re.compile(
     r"\b(spoken|speaks?|speaking|speech|voice[ -]?over|narrator|announcer|hear|heard|aloud)\b|"
@@ -41,24 +43,30 @@ END = re.compile(
     r"\b(at|near|towards?|by|in|until) the (very )?end\b|\bend[ -]?(card|screen|frame)s?\b|"
     rf"\b(closing|final|last)( [\w-]+)? ({_MOMENT})\b|"
     r"\b(closes|ends|finishes|concludes) (with|the (ad|advert|video|commercial))\b|"
-    r"结尾|最后|末尾|片尾|收尾"
+    r"结尾|最后|末尾|片尾|收尾|后 ?[\d一二两三四五六七八九十]+ ?秒"
 )
 START = re.compile(
     r"\b(at|in|near|from) the (very )?(beginning|start|opening)\b|"
     rf"\b(opening|first|initial)( [\w-]+)? ({_MOMENT})\b|"
     r"\b(text|line|caption|words?) (appears?|is shown|comes) first\b|"
-    r"\b(opens?|starts?|begins?) with\b|开头|开始|片头|开场|最先|第一(句|行|条)"
+    r"\b(opens?|starts?|begins?) with\b|开头|开始|片头|开场|最先|第一(句|行|条)|"
+    r"前 ?[\d一二两三四五六七八九十]+ ?秒"
 )
 LAST_ONE = re.compile(
-    r"\b(very )?(last|final) (text|line|caption|subtitle|words?|sentence|message|title|logo)\b|"
+    r"\b(very )?(last|final) "
+    r"(thing|text|line|caption|subtitle|words?|sentence|message|title|logo)\b|"
     r"\bcloses the\b|最后(出现)?的?(一)?(句|行|条|个)?(字幕|文字|品牌|标语|台词)?"
 )
 FIRST_ONE = re.compile(
-    r"\b(very )?(first|opening) (text|line|caption|subtitle|words?|sentence|message|title)\b|"
+    r"\b(says?|said|speaks?|spoken|heard) (very )?first\b|"
+    r"\b(very )?(first|opening) "
+    r"(thing|text|line|caption|subtitle|words?|sentence|message|title)\b|"
     r"最先|第一(句|行|条)(字幕|文字|标语|台词)?"
 )
 QUOTED = re.compile(r"[\"“”「『]([^\"“”」』]{2,})[\"“”」』]|(?<!\w)'([^']{3,}?)'(?!\w)")
-WRITTEN = re.compile(r"\b(text|captions?|subtitles?|sign|label|headline|on[ -]?screen|card)\b")
+WRITTEN = re.compile(
+    r"\b(text|captions?|subtitles?|sign|label|headline|on[ -]?(?:the )?screen|card)\b"
+)
 END_DATE = re.compile(
     r"\b(offer|sale|deal|discount|promotion|campaign|price)s?\b.*\b(ends?|expires?|over|valid|runs?)\b"
 )
@@ -89,14 +97,14 @@ SOURCE = re.compile(
 """Names where the answer is to come from; it says nothing of what to look for."""
 
 _AT = re.compile(
-    r"\b(?:at|around|about|by) (?:about |around |second )?(\d+(?:\.\d+)?)"
-    r"(?: ?(?:s|secs?|seconds?)\b|(?=\?*$))|第 ?(\d+(?:\.\d+)?) ?秒|"
+    r"\b(?:at|around|about|by) (?:about |around |second )?(\d{1,5}(?:\.\d+)?)"
+    r"(?: ?(?:s|secs?|seconds?)\b|(?=\?*$))|第 ?(\d{1,5}(?:\.\d+)?) ?秒|"
     r"\b(?:at|around) (\d{1,2}):(\d{2})\b"
 )
 _FROM_TO = re.compile(
     r"\b(?:between|from) (\d+(?:\.\d+)?)(?: ?s(?:ec(?:onds?)?)?)? ?(?:and|to|-|–) ?"
     r"(\d+(?:\.\d+)?) ?(?:s|sec|seconds?)\b|"
-    r"第? ?(\d+(?:\.\d+)?) ?秒?(?:到|至|-)第? ?(\d+(?:\.\d+)?) ?秒"
+    r"(?<!\d)(\d{1,5}(?:\.\d{1,3})?) ?秒?(?:到|至|-)第? ?(\d{1,5}(?:\.\d{1,3})?) ?秒"
 )
 _EDGE_SECONDS = re.compile(
     rf"\b(?:first|opening|last|final|closing) (\d+|{_SPELT}) seconds?\b|"
@@ -130,6 +138,13 @@ def asked_range(text: str) -> Span | None:
         at_s = float(whole) if whole else 60.0 * int(minutes) + int(seconds)
         return Span(start_s=max(0.0, at_s - 0.5), end_s=at_s + 0.5)
     return None
+
+
+def without_times(text: str) -> str:
+    """The question without the time that it names, which says where to look and not for what."""
+    for pattern in (_FROM_TO, _AT, _EDGE_SECONDS):
+        text = pattern.sub(" ", text)
+    return text
 
 
 def edge_seconds(text: str) -> float | None:

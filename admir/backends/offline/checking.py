@@ -22,7 +22,7 @@ from admir.backends.offline.names import RankedName, same_name
 from admir.backends.offline.naming import ranked_names
 from admir.backends.offline.question import Query, understand
 from admir.backends.offline.relevance import channel_of, has_term
-from admir.backends.offline.remeasuring import WORKED_OUT, restated
+from admir.backends.offline.remeasuring import is_worked_out, not_read, restated
 from admir.backends.offline.saying import own_words
 from admir.perception.ocr import TextReader
 from admir.text import STATED_TIME, contains, seconds_of, squash, stem, tokenize, words
@@ -73,8 +73,10 @@ def _decide(query: Query, claim: Claim, check: Check, reader: TextReader) -> Cla
         return claim
     cited = tuple(e for e in check.evidence if e.id in claim.evidence)
     if cited and all(e.kind == "expert" for e in cited):
+        if wrong := not_read(query, claim.text, cited):
+            return replace(claim, reason=wrong)
         return replace(claim, status="expert", reason="a reading of the communication expert")
-    if query.kind.value in WORKED_OUT and not _said_by_line(query, cited):
+    if is_worked_out(query) and not _said_by_line(query, cited):
         return _decide_measured(query, claim, check)
     case = Case(
         query=query,

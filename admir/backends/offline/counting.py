@@ -9,7 +9,7 @@ from itertools import pairwise
 from rapidfuzz.fuzz import ratio
 
 from admir.backends.offline.material import Draft, Material
-from admir.backends.offline.relevance import SCREEN_KINDS, has_term
+from admir.backends.offline.relevance import SCREEN_KINDS, asked_speakers, has_term
 from admir.backends.offline.saying import count_word, say
 from admir.text import contains, fold, numbers, squash, stem, words
 from admir.types import Evidence, Span
@@ -20,6 +20,7 @@ Lines = Callable[[str], Sequence[Evidence]]
 _APART_S = 0.5
 _SAME_LINE = 85
 _COUNTED = re.compile(r"\bhow many ([a-z]+)|(?:多少|几) ?(\S)")
+_SPEAKS = re.compile(r"\b(?:speaks?|talks?|is heard)\b\W*$|说话")
 _BIG_UNIT = re.compile(r"(?<=\d)(?=[a-z])", re.IGNORECASE)
 
 
@@ -58,6 +59,9 @@ def _asked_lines(given: Material, lines: Lines) -> list[Evidence]:
     usable = [e for e in given.lines if e.kind in (*SCREEN_KINDS, "speech")]
     for phrase in given.query.quoted:
         return [e for e in usable if _holds(e, phrase)]
+    speakers = asked_speakers(given.query, given.everything)
+    if speakers and _SPEAKS.search(given.query.text):
+        return [e for e in usable if e.speaker in speakers]
     found = lines(_without_count(given.query.text))
     if not found:
         return []

@@ -47,5 +47,9 @@ def _missing_subject(query: Query, line: Evidence, everything: Sequence[Evidence
         return None
     beside = [line, *(e for e in everything if e.span.overlap_s(line.span) > 0)]
     said = {term for e in beside if channel_of(e) for term in tokenize(e.quote)}
-    subjects = set(words(query.text)) & word_list("price_subjects")
+    subjects = {
+        word
+        for word in word_list("price_subjects")
+        if (word in words(query.text) if word.isascii() else word in query.text)
+    }
     return next((word for word in sorted(subjects) if not set(tokenize(word)) & said), None)

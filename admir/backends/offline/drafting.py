@@ -147,7 +147,7 @@ def _quotes(given: Material) -> list[Draft]:
     fitting = [e for e in lines if given.fits(e) >= LEAST_OVERLAP]
     named = {term for speaker in speakers for term in words(speaker)}
     if speakers and not fitting:
-        return _lists(query, lines) if lines else []
+        return _lists(query, lines) if lines and not query.wordless else []
     if fitting and not query.terms - named and not query.quoted:
         fitting = [e for e in fitting if in_channel(query, e)] or fitting
         return _lists(query, [e for e in fitting if _has_type(query, e)] or fitting)
@@ -217,7 +217,7 @@ def _single(query: Query, lines: Sequence[Evidence]) -> list[Draft]:
         key=lambda e: (abs(e.span.start_s - edge_s) // _TOGETHER_S, -e.span.duration_s),
     )
     return [
-        Draft(text=e.quote, key=squash(e.quote), evidence=(e,), score=1.0 / (1 + rank))
+        Draft(text=_quoted(query, e), key=squash(e.quote), evidence=(e,), score=1.0 / (1 + rank))
         for rank, e in enumerate(ordered)
     ]
 

@@ -29,7 +29,7 @@ _ASKS_INK = re.compile(
     r"字|标语|字幕|文字|标题"
 )
 _ASKS_GROUND = re.compile(r"\bback ?ground\b|\bbehind\b|背景|底色")
-_ASKS_CUTS = re.compile(r"\bcuts\b|切换|剪辑")
+_ASKS_CUTS = re.compile(r"\bcuts?\b|切换|剪辑")
 _ALL = re.compile(r"\bdominant colou?rs\b|\bcolou?rs\b|\bpalette\b|哪些颜色|色调|色彩")
 _COUNTS = re.compile(r"\bhow many\b|\bnumber of\b|多少|几")
 _SAME_LINE = 80
@@ -48,6 +48,8 @@ def measure_drafts(given: Material) -> list[Draft]:
             return [_draft(say(language, "length", seconds=f"{seconds:.1f}"), fact)]
         shots = shots_in(fact.quote)
         if shots and kind == "shots":
+            if given.query.window(given.duration_s) is not None:
+                return []  # the times of the cuts between the first and the last are not told
             count, phrase = _shot_count(given.query.text, shots.count)
             return [_draft(say(language, phrase, count=count), fact)]
         if shots and kind == "first_cut" and shots.first_cut_s is not None:

@@ -27,8 +27,8 @@ _EITHER = re.compile(
     r"(.+?)(?:和|还是)(.+?)(?:哪个|哪一个)?(?:先|最先)"
 )
 _START_OR_END = re.compile(
-    r"^(?:is|are|does|do|was|were) (.+?) (?:shown|appears?|appear|seen|displayed|come|comes)?.*"
-    r"\b(?:beginning|start)\b.*\bor\b.*\bend\b"
+    r"^(?:is|are|does|do|was|were) (.+?) (?:shown|said|appears?|seen|displayed|comes?|at|in|near)\b"
+    r".*\b(?:beginning|start)\b.*\bor\b.*\bend\b"
 )
 _BEFORE = re.compile(r"\b(before|precedes?|preceding|prior to)\b|之前|前面|前一")
 _NEXT_TO = re.compile(
@@ -53,6 +53,12 @@ def order_drafts(given: Material, find: Find) -> list[Draft]:
     if given.query.quoted:
         return []
     return [_sequence(given)] if given.lines else []
+
+
+def compared(text: str) -> tuple[str, ...]:
+    """The two things whose order a question asks for, or the one whose place; else none."""
+    found = _START_OR_END.search(text) or _EITHER.search(text)
+    return tuple(part for part in found.groups() if part) if found else ()
 
 
 def _anchor(given: Material, find: Find) -> Evidence | None:

@@ -114,7 +114,7 @@ def _kind(text: str, aspect: Aspect) -> Kind:
 
 def _content_terms(text: str) -> frozenset[str]:
     """Stems that tell what to look for: no frame words, and not the noun behind `which`."""
-    plain = asking.SOURCE.sub(" ", text)
+    plain = asking.without_times(asking.SOURCE.sub(" ", text))
     return _terms_of(asking.TYPE_NOUN.sub("which ", plain)) or _terms_of(plain)
 
 

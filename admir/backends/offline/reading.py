@@ -14,7 +14,8 @@ from admir.text import squash
 from admir.types import Evidence, Inference
 
 _FINDING = re.compile(
-    r'^(?P<label>[^("]+?)(?: \("(?P<quote>.*)"\))?, by the rule: (?P<rule>.+), confidence [\d.]+$'
+    r'^(?P<label>[^("]+?)(?: \("(?P<quote>.*)"\))?, by the rule: (?P<rule>.+), confidence [\d.]+$',
+    re.DOTALL,
 )
 _MOST_WORDS = 27
 _QUOTE_LETTERS = 36

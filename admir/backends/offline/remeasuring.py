@@ -1,24 +1,51 @@
-"""Claims that rest on measurements or counts: what they state is worked out again."""
+"""Claims that rest on measurements, counts or readings: what they state is worked out again."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from admir.backends.base import Check
+from admir.backends.offline.cues import label_names, name_of
 from admir.backends.offline.drafting import drafts
 from admir.backends.offline.facts import colours_in, faces_in, ink_in
 from admir.backends.offline.lexicon import word_list
 from admir.backends.offline.material import Draft
+from admir.backends.offline.ordering import compared
 from admir.backends.offline.question import Query
+from admir.backends.offline.reading import reading_in
 from admir.backends.offline.saying import own_words
+from admir.backends.offline.stating import (
+    bare,
+    colours_follow,
+    colours_of,
+    denies,
+    figures,
+    figures_follow,
+    unknown_words,
+)
 from admir.perception.decode import Picture
 from admir.perception.faces import CascadeFaces
 from admir.perception.look import ink_of, look_at
-from admir.text import contains, numbers, words
-from admir.types import Claim, Evidence
+from admir.text import contains, stem, words
+from admir.types import Claim, Evidence, InferenceKind
 
-WORKED_OUT = ("measure", "colour", "people", "times_shown", "screen_time")
+_WORKED_OUT = ("measure", "colour", "people", "times_shown", "screen_time")
 """Values of kinds whose answers are no words of the ad."""
+
+_KINDS: tuple[InferenceKind, ...] = ("arc", "device", "audience", "emotion", "theme")
+_ON_GROUND = re.compile(r"\b(on (?:an? )?[a-z ]{3,12}?) (?:back ?)?ground\b")
+_YES_OR_NO = re.compile(r"^\s*(?:yes|no)\b,?")
+
+
+def is_worked_out(query: Query) -> bool:
+    """Whether the answer is counted, measured or compared, and no words of the ad."""
+    return query.kind.value in _WORKED_OUT or bool(_compared(query))
+
+
+def _compared(query: Query) -> tuple[str, ...]:
+    return compared(query.text) if query.kind.value == "order" else ()
 
 
 def restated(query: Query, claim: Claim, check: Check) -> str:
@@ -33,27 +60,50 @@ def restated(query: Query, claim: Claim, check: Check) -> str:
     if own is None:
         better = f'; "{found[0].text}" rests on {found[0].evidence[0].id}' if found else ""
         return f"nothing that it cites was measured for this{better}"
-    extra = _unsaid(query, claim.text, own, cited)
-    if extra or not _states(claim.text, own.text):
+    if not _states(query, claim.text, own, _echoes(query, cited)):
         return f'the measurement gives "{own.text}"'
     return _other_in_frames(cited, check.look([e.id for e in cited]))
 
 
-def _unsaid(query: Query, claim: str, own: Draft, cited: Sequence[Evidence]) -> list[str]:
-    """Words and numbers of a claim that neither the measurement nor the question has."""
-    given = " ".join((own.text, query.text, *(e.quote for e in cited)))
-    known = own_words() | word_list("stop") | word_list("frame") | set(words(given))
-    unknown = [word for word in words(claim) if word not in known and not contains(given, word)]
-    figures = set(numbers(" ".join((own.text, *(e.quote for e in cited)))))
-    return [*unknown, *(n for n in numbers(claim) if n not in figures)]
+def _echoes(query: Query, cited: Sequence[Evidence]) -> tuple[str, ...]:
+    """What a claim repeats to say of which line it speaks; no figure in it is a count."""
+    inks = [ink.text for e in cited if (ink := ink_in(e.quote))]
+    lines = [e.quote for e in cited if e.kind != "measurement"]
+    return (*query.quoted, *inks, *lines)
 
 
-def _states(claim: str, drawn: str) -> bool:
-    """Whether the claim gives the first figure of the measurement, or its first word."""
-    figures = numbers(drawn)
-    if figures:
-        return figures[0] in numbers(claim)
-    return any(word in words(claim) for word in words(drawn)) or contains(claim, drawn)
+def _states(query: Query, claim: str, own: Draft, echoes: Sequence[str]) -> bool:
+    """Whether the claim gives what was worked out, and nothing beside it."""
+    told = _ON_GROUND.sub(r"\1", bare(claim, echoes))
+    drawn = bare(own.text)
+    if query.yes_no and not denies(drawn):
+        told = _YES_OR_NO.sub(" ", told)
+    neutral = (word_list("stop") | word_list("measured_frame")) - word_list("measured")
+    if denies(told) != denies(drawn) or unknown_words(told, f"{drawn} {query.text}", neutral):
+        return False
+    if query.kind.value == "colour":
+        asked = {*figures(query.text), *(f"{e.span.start_s:g}" for e in own.evidence)}
+        return colours_follow(colours_of(told), colours_of(drawn)) and set(figures(told)) <= asked
+    if names := _compared(query):
+        same = not figures(told) or figures_follow(figures(told), figures(drawn))
+        return same and _names_first(told, drawn, names)
+    given = figures(drawn)
+    return figures_follow(figures(told), given) if given else denies(drawn)
+
+
+def _names_first(told: str, drawn: str, names: Sequence[str]) -> bool:
+    """Whether the claim names first what was found to come first, or last where that is asked."""
+    parts = [set(map(stem, words(name))) - word_list("stop") for name in names]
+    if len(parts) < 2:
+        return _edge_of(told) == _edge_of(drawn)
+    own = {stem(word) for word in words(drawn)}
+    all_stems = set().union(*parts)
+    first = next((stem(w) for w in words(told) if stem(w) in all_stems), None)
+    return first in own
+
+
+def _edge_of(text: str) -> set[str]:
+    return set(words(text)) & word_list("edges")
 
 
 def _other_in_frames(cited: Sequence[Evidence], pictures: Mapping[str, Picture]) -> str:
@@ -84,3 +134,31 @@ _AGREES: tuple[Callable[[Evidence, Picture], bool], ...] = (
     _same_ink,
     _same_faces,
 )
+
+
+def not_read(query: Query, claim: str, cited: Sequence[Evidence]) -> str:
+    """What is wrong with a claim that rests on readings alone; empty when the expert gave it.
+
+    The expert's word is not checked again; but what it did not say is not an expert's reading.
+    """
+    readings = [reading for e in cited if (reading := reading_in(e.quote))]
+    quotes = " ".join(e.quote for e in cited)
+    names = [name_of(r.label, language) for r in readings for language in ("en", "zh")]
+    told, labels = bare(claim), " ".join([*names, *(r.label for r in readings)])
+    if denies(bare(told, names)) and not denies(labels if readings else bare(quotes)):
+        return "it denies what the expert read"
+    neutral = (
+        word_list("stop") | word_list("frame") | word_list("frame_zh") | own_words()
+    ) - _labels()
+    given = f"{quotes} {labels} {query.text}"
+    if unread := unknown_words(told, given, neutral | word_list("reading_frame")):
+        return f'the expert did not read "{unread[0]}"'
+    said = any(contains(claim, name) for name in (*names, *(r.quote for r in readings if r.quote)))
+    return "" if said or not readings else "it gives none of the readings that it cites"
+
+
+@cache
+def _labels() -> frozenset[str]:
+    """Words of the names of all labels: no claim may use one freely."""
+    names = (name for kind in _KINDS for name in label_names(kind))
+    return frozenset(word for name in names for word in words(name)) - word_list("stop")

@@ -32,6 +32,11 @@ def colour_name(language: Language, colour: str) -> str:
     return str(_phrases()["colours"][colour]) if language == "zh" else colour
 
 
+def colours() -> tuple[str, ...]:
+    """The English names of all colours."""
+    return tuple(_phrases()["colours"])
+
+
 def count_word(language: Language, count: int) -> str:
     """A small count in words, as in "two times"; in digits beyond twelve."""
     spelt = str(_phrases()["counts"][language]).split()

@@ -15,6 +15,9 @@ from admir.types import Action, Evidence, Span
 _CARD_S = 1.0
 _AT_S = 0.2
 _MOST_INK_S = 0.5
+_INSIDE_S = 0.1
+"""A cut is told to a tenth of a second: a shot is looked at this far inside of it."""
+
 _CARD = re.compile(r"\b(cards?|logo|frame|screen|image|picture)\b|画面|商标")
 _SHOT = re.compile(r"\b(shot|scene)\b|镜头|场景")
 _WHILE = re.compile(
@@ -38,8 +41,8 @@ def looks(query: Query) -> list[str]:
         return ["inspect", "browse"] if timed else ["browse"]
     if query.kind.value == "measure":
         return ["browse"]
-    # A search finds words; what stands first or last is found by going through the ad.
-    first = "browse" if query.edge or query.only else query.kind.first
+    # A search finds words; what stands first, last or at a time is found by going through the ad.
+    first = "browse" if query.edge or query.only or query.range else query.kind.first
     return list(dict.fromkeys((first, "search", "browse")))
 
 
@@ -98,8 +101,10 @@ def _shot(query: Query, situation: Situation) -> Span | None:
         return None
     whole = situation.video.span
     if query.edge == "start":
-        return Span(start_s=0.0, end_s=facts[0].first_cut_s or whole.end_s)
-    return Span(start_s=facts[0].last_cut_s or 0.0, end_s=whole.end_s)
+        cut_s = facts[0].first_cut_s
+        return whole if cut_s is None else Span(start_s=0.0, end_s=max(0.0, cut_s - _INSIDE_S))
+    cut_s = facts[0].last_cut_s
+    return whole if cut_s is None else Span(start_s=cut_s + _INSIDE_S, end_s=whole.end_s)
 
 
 def _window(query: Query, duration_s: float) -> Span:
