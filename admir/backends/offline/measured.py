@@ -29,7 +29,7 @@ _ASKS_INK = re.compile(
     r"字|标语|字幕|文字|标题"
 )
 _ASKS_GROUND = re.compile(r"\bback ?ground\b|\bbehind\b|背景|底色")
-_ASKS_CUTS = re.compile(r"\bcuts?\b|切换|剪辑")
+_ASKS_CUTS = re.compile(r"\b(how many|number of|count of|the) cuts?\b|^cuts?\b|切换|剪辑")
 _ALL = re.compile(r"\bdominant colou?rs\b|\bcolou?rs\b|\bpalette\b|哪些颜色|色调|色彩")
 _COUNTS = re.compile(r"\bhow many\b|\bnumber of\b|多少|几")
 _SAME_LINE = 80

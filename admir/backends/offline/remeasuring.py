@@ -28,7 +28,7 @@ from admir.backends.offline.stating import (
 from admir.perception.decode import Picture
 from admir.perception.faces import CascadeFaces
 from admir.perception.look import ink_of, look_at
-from admir.text import contains, stem, words
+from admir.text import contains, squash, stem, words
 from admir.types import Claim, Evidence, InferenceKind
 
 _WORKED_OUT = ("measure", "colour", "people", "times_shown", "screen_time")
@@ -60,7 +60,8 @@ def restated(query: Query, claim: Claim, check: Check) -> str:
     if own is None:
         better = f'; "{found[0].text}" rests on {found[0].evidence[0].id}' if found else ""
         return f"nothing that it cites was measured for this{better}"
-    if not _states(query, claim.text, own, _echoes(query, cited)):
+    same = squash(claim.text) == squash(own.text)
+    if not same and not _states(query, claim.text, own, _echoes(query, cited)):
         return f'the measurement gives "{own.text}"'
     return _other_in_frames(cited, check.look([e.id for e in cited]))
 
