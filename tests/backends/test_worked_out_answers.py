@@ -47,7 +47,10 @@ WORKED_OUT = {
         "How many times does the slogan appear?",
         'How often is "Light that listens." displayed?',
     ),
-    "两次：10.6 秒, 27.2 秒": ('"Light that listens." 出现了几次？', "“Light that listens.”显示几次"),
+    "两次：10.6 秒, 27.2 秒": (
+        '"Light that listens." 出现了几次？',
+        "“Light that listens.”显示几次",
+    ),
     "once: at 19.6 s": ('How many times is "25% OFF" shown?',),
     "five times: at 6.7 s": ("How many times does the narrator speak?",),
     "About 3.3 seconds, from 16.3 s to 19.6 s": (
