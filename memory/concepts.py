@@ -75,7 +75,7 @@ class ConceptScorer:
         if not concept.signs:
             return np.zeros(len(self._clips))
         rows = [sum(signs.get(sign, 0.0) for sign in concept.signs) for signs in self._signs]
-        return np.array(rows) / max(1e-9, *rows)
+        return np.array(rows) / max([1e-9, *rows])
 
     def _counts(self, cue: str) -> Iterator[int]:
         if cue.isascii():

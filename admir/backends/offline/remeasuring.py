@@ -23,6 +23,7 @@ from admir.backends.offline.stating import (
     denies,
     figures,
     figures_follow,
+    ordinals,
     unknown_words,
 )
 from admir.perception.decode import Picture
@@ -36,7 +37,7 @@ _WORKED_OUT = ("measure", "colour", "people", "times_shown", "screen_time")
 
 _KINDS: tuple[InferenceKind, ...] = ("arc", "device", "audience", "emotion", "theme")
 _ON_GROUND = re.compile(r"\b(on (?:an? )?[a-z ]{3,12}?) (?:back ?)?ground\b")
-_YES_OR_NO = re.compile(r"^\s*(?:yes|no)\b,?")
+_YES_OR_NO = re.compile(r"^\s*(yes|no)\b,?")
 
 
 def is_worked_out(query: Query) -> bool:
@@ -77,7 +78,7 @@ def _states(query: Query, claim: str, own: Draft, echoes: Sequence[str]) -> bool
     """Whether the claim gives what was worked out, and nothing beside it."""
     told = _ON_GROUND.sub(r"\1", bare(claim, echoes))
     drawn = bare(own.text)
-    if query.yes_no and not denies(drawn):
+    if query.yes_no and _is_right_word(query, told, drawn):
         told = _YES_OR_NO.sub(" ", told)
     neutral = (word_list("stop") | word_list("measured_frame")) - word_list("measured")
     if denies(told) != denies(drawn) or unknown_words(told, f"{drawn} {query.text}", neutral):
@@ -85,11 +86,23 @@ def _states(query: Query, claim: str, own: Draft, echoes: Sequence[str]) -> bool
     if query.kind.value == "colour":
         asked = {*figures(query.text), *(f"{e.span.start_s:g}" for e in own.evidence)}
         return colours_follow(colours_of(told), colours_of(drawn)) and set(figures(told)) <= asked
+    if not ordinals(told) <= ordinals(f"{drawn} {query.text}"):
+        return False
     if names := _compared(query):
         same = not figures(told) or figures_follow(figures(told), figures(drawn))
         return same and _names_first(told, drawn, names)
     given = figures(drawn)
     return figures_follow(figures(told), given) if given else denies(drawn)
+
+
+def _is_right_word(query: Query, told: str, drawn: str) -> bool:
+    """Whether a claim may begin with its yes, or its no: that is true of another colour only."""
+    opening = _YES_OR_NO.match(told)
+    other = query.kind.value == "colour" and not colours_follow(
+        colours_of(query.text), colours_of(drawn)
+    )
+    right = "no" if other or denies(drawn) else "yes"
+    return opening is not None and opening[1] == right
 
 
 def _names_first(told: str, drawn: str, names: Sequence[str]) -> bool:

@@ -21,6 +21,7 @@ _FIGURE = re.compile(
     rf"\b(?P<spelt>(?:{_SPELT})(?:[ -](?:and )?(?:{_SPELT}))*)\b"
 )
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」")
+_ORDINAL = re.compile(r"(?<![\d.] )\b(first|second|third|fourth|fifth|sixth|last|final)(?= [a-z])")
 _SAME_S = ("s", "sec", "secs", "second", "seconds")
 
 
@@ -57,6 +58,11 @@ def _rounds_to(stated: str, given: str) -> bool:
     if stated == given:
         return True
     return "." in given and stated.isdigit() and int(stated) == round(float(given))
+
+
+def ordinals(text: str) -> set[str]:
+    """Which of several a text speaks of: the `second` cut, but not 4.2 seconds."""
+    return set(_ORDINAL.findall(fold(text)))
 
 
 def colours_of(text: str) -> list[str]:
@@ -101,13 +107,14 @@ def unknown_words(text: str, given: str, neutral: frozenset[str]) -> list[str]:
     return [
         word
         for word in words(_FIGURE.sub(" ", fold(text)))
-        if stem(word) not in known and word not in neutral and _left_of(word, pieces)
+        if stem(word) not in known and word not in neutral and _left_of(word, pieces, given)
     ]
 
 
-def _left_of(word: str, pieces: Sequence[str]) -> str:
-    """What is left of a run of Chinese without the known pieces; another word is left whole."""
-    if is_cjk(word):
-        for piece in pieces:
-            word = word.replace(piece, "")
-    return word
+def _left_of(word: str, pieces: Sequence[str], given: str) -> str:
+    """What is left of a run of Chinese without what is known; another word is left whole."""
+    if not is_cjk(word):
+        return word
+    for piece in pieces:
+        word = word.replace(piece, " ")
+    return "".join(part for part in word.split() if part not in fold(given))
