@@ -174,14 +174,17 @@ def _try_words() -> None:
 
 def _memories(folder: Path) -> Part:
     """Whether memories can be written, and how much room there is."""
-    place = folder.absolute()
-    while not place.exists() and place != place.parent:
-        place = place.parent
     how = "name another folder with --memories or ADMIR_MEMORIES"
     part = Part(name="memories", state="broken", brings=f"in {folder}", how=how, needed=True)
-    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
-        return replace(part, version="cannot be written")
-    free = shutil.disk_usage(place).free
+    try:
+        place = folder.absolute()
+        while not place.exists() and place != place.parent:
+            place = place.parent
+        if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+            return replace(part, version="cannot be written")
+        free = shutil.disk_usage(place).free
+    except OSError as error:  # a name too long, a folder that may not be looked into
+        return replace(part, version=f"cannot be written: {error.strerror}")
     room: State = "ok" if free >= _LEAST_FREE_BYTES else "broken"
     return replace(part, state=room, version=f"{free / 1e9:.1f} GB free")
 

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import re
 
-from admir.text import NUMBER_WORDS, spelt_number
-from admir.types import Span
-
-_SPELT = "|".join(NUMBER_WORDS)
-_HAN_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九十")} | {"两": 2}
 _MOMENT = (
     "scene|shot|frame|seconds?|card|screen|moments?|text|line|caption|subtitle|title|words?|logo|"
     "image|picture|sentence|message|question"
@@ -80,7 +75,8 @@ TYPE_NOUN = re.compile(
 """`which limited-edition numbering is`: the kind of thing asked for, which the ad need not say."""
 
 WORDLESS = re.compile(
-    r"\b(wear(s|ing)?|worn|holds?|holding|carr(y|ies|ying)|dressed|outfit|cloth(es|ing)|hair|"
+    r"\b(m[ae]n|wom[ae]n|child(ren)?|kids?|actors?|actress(es)?|models?|boys?|girls?|dogs?|cats?|cars?|"
+    r"wear(s|ing)?|worn|holds?|holding|carr(y|ies|ying)|dressed|outfit|cloth(es|ing)|hair|"
     r"gestures?|animals?|pets?|vehicles?|sports?|play(s|ing)|doing|tools?|eat(s|ing)?|drink(s|ing)|"
     r"fabric|shape|material|weather|room|location|place|building|furniture|smil(e|es|ing)|"
     r"expression|looks? like|background|landscape|sit(s|ting)|stand(s|ing)|walk(s|ing)|"
@@ -96,20 +92,6 @@ SOURCE = re.compile(
 )
 """Names where the answer is to come from; it says nothing of what to look for."""
 
-_AT = re.compile(
-    r"\b(?:at|around|about|by) (?:about |around |second )?(\d{1,5}(?:\.\d+)?)"
-    r"(?: ?(?:s|secs?|seconds?)\b|(?=\?*$))|第 ?(\d{1,5}(?:\.\d+)?) ?秒|"
-    r"\b(?:at|around) (\d{1,2}):(\d{2})\b"
-)
-_FROM_TO = re.compile(
-    r"\b(?:between|from) (\d+(?:\.\d+)?)(?: ?s(?:ec(?:onds?)?)?)? ?(?:and|to|-|–) ?"
-    r"(\d+(?:\.\d+)?) ?(?:s|sec|seconds?)\b|"
-    r"(?<!\d)(\d{1,5}(?:\.\d{1,3})?) ?秒?(?:到|至|-)第? ?(\d{1,5}(?:\.\d{1,3})?) ?秒"
-)
-_EDGE_SECONDS = re.compile(
-    rf"\b(?:first|opening|last|final|closing) (\d+|{_SPELT}) seconds?\b|"
-    r"(?:前|最后|后|开头|结尾) ?(\d+|[一二两三四五六七八九十]) ?秒"
-)
 _COUNTS = {"two": 2, "both": 2, "three": 3, "four": 4, "five": 5, "两": 2, "三": 3}
 _COUNT = re.compile(
     r"\b(two|both|three|four|five|\d) (?:\w+ )?(brands?|companies|names|logos|lines)\b|"
@@ -126,33 +108,3 @@ def asked_count(text: str) -> int | None:
         word = found.group(1) or found.group(3)
         return int(word) if word.isdigit() else _COUNTS[word]
     return 3 if _PLURAL.search(text) else None
-
-
-def asked_range(text: str) -> Span | None:
-    """The stretch of time that the question names, in seconds of the video."""
-    if found := _FROM_TO.search(text):
-        start, end = (float(value) for value in found.groups() if value)
-        return Span(start_s=start, end_s=max(start, end))
-    if found := _AT.search(text):
-        whole, minutes, seconds = found.group(1) or found.group(2), found.group(3), found.group(4)
-        at_s = float(whole) if whole else 60.0 * int(minutes) + int(seconds)
-        return Span(start_s=max(0.0, at_s - 0.5), end_s=at_s + 0.5)
-    return None
-
-
-def without_times(text: str) -> str:
-    """The question without the time that it names, which says where to look and not for what."""
-    for pattern in (_FROM_TO, _AT, _EDGE_SECONDS):
-        text = pattern.sub(" ", text)
-    return text
-
-
-def edge_seconds(text: str) -> float | None:
-    """5 for `the first five seconds` and `最后5秒`."""
-    found = _EDGE_SECONDS.search(text)
-    if not found:
-        return None
-    told = found.group(1) or found.group(2)
-    if told.isdigit():
-        return float(told)
-    return float(_HAN_DIGITS[told] if told in _HAN_DIGITS else spelt_number(told))

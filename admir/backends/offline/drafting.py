@@ -44,6 +44,8 @@ _BY_LIKENESS = ("order", "times_shown", "screen_time")
 def drafts(query: Query, evidence: Sequence[Evidence], duration_s: float) -> list[Draft]:
     """All drafts for a question, best first; none when nothing supports an answer."""
     given = material(query, evidence, duration_s)
+    if query.unclear_time:
+        return []
     strict = query.kind.value not in (*_WITHOUT_LINES, *_BY_LIKENESS)
     if strict and missing_names(query, given.everything):
         return []

@@ -10,6 +10,7 @@ from dataclasses import replace
 from rapidfuzz.fuzz import partial_ratio
 
 from admir.backends.offline.facts import (
+    Shots,
     colours_in,
     faces_in,
     ink_in,
@@ -19,8 +20,10 @@ from admir.backends.offline.facts import (
 )
 from admir.backends.offline.lexicon import word_list
 from admir.backends.offline.material import Draft, Material
+from admir.backends.offline.question import Query
 from admir.backends.offline.relevance import asked_speakers
 from admir.backends.offline.saying import colour_name, count_word, say
+from admir.backends.offline.when import when_of
 from admir.text import squash, words
 from admir.types import Evidence
 
@@ -29,7 +32,11 @@ _ASKS_INK = re.compile(
     r"字|标语|字幕|文字|标题"
 )
 _ASKS_GROUND = re.compile(r"\bback ?ground\b|\bbehind\b|背景|底色")
-_ASKS_CUTS = re.compile(r"\b(how many|number of|count of|the) cuts?\b|^cuts?\b|切换|剪辑")
+_ASKS_CUTS = re.compile(
+    r"\b(how many|number of|count of|the) cuts?\b|^cuts?\b|\b(does|do) the \w+ cut\b|切换|剪辑"
+)
+_LAST = re.compile(r"\b(last|final)\b|最后")
+_CLAUSE = re.compile(r"\b(while|when|behind|during|under)\b.+|当?.+(时|的时候)")
 _ALL = re.compile(r"\bdominant colou?rs\b|\bcolou?rs\b|\bpalette\b|哪些颜色|色调|色彩")
 _COUNTS = re.compile(r"\bhow many\b|\bnumber of\b|多少|几")
 _SAME_LINE = 80
@@ -38,6 +45,16 @@ _SAME_LINE = 80
 def asks_ink(text: str) -> bool:
     """Whether a question for a colour means that of text, and not that of what is behind it."""
     return bool(_ASKS_INK.search(text)) and not _ASKS_GROUND.search(text)
+
+
+def asks_a_thing(query: Query) -> bool:
+    """Whether the colour of a thing is asked for: that of a car, not that of the picture."""
+    if asks_ink(query.text) or query.quoted:
+        return False
+    rest = _CLAUSE.sub(" ", when_of(query.text).rest)
+    known = word_list("stop") | word_list("picture_words")
+    plain = re.sub("|".join(sorted(word_list("picture_zh"), key=len, reverse=True)), " ", rest)
+    return any(word not in known and not word.isdigit() for word in words(plain))
 
 
 def measure_drafts(given: Material) -> list[Draft]:
@@ -52,9 +69,18 @@ def measure_drafts(given: Material) -> list[Draft]:
                 return []  # the times of the cuts between the first and the last are not told
             count, phrase = _shot_count(given.query.text, shots.count)
             return [_draft(say(language, phrase, count=count), fact)]
-        if shots and kind == "first_cut" and shots.first_cut_s is not None:
-            return [_draft(say(language, "cut", at=f"{shots.first_cut_s:.1f}"), fact)]
+        if shots and kind == "first_cut":
+            return [_cut_draft(given, shots, fact)]
     return []
+
+
+def _cut_draft(given: Material, shots: Shots, fact: Evidence) -> Draft:
+    """When the first or the last cut is."""
+    at_s = shots.last_cut_s if _LAST.search(given.query.text) else shots.first_cut_s
+    language = given.query.language
+    return _draft(
+        say(language, "no_cut") if at_s is None else say(language, "cut", at=f"{at_s:.1f}"), fact
+    )
 
 
 def _shot_count(text: str, shots: int) -> tuple[int, str]:
@@ -72,6 +98,8 @@ def colour_drafts(given: Material) -> list[Draft]:
         return _said_colours(given)
     if asks_ink(query.text):
         return _inks(given)
+    if asks_a_thing(query):
+        return []
     window = query.window(given.duration_s)
     centre_s = (window.start_s + window.end_s) / 2 if window else 0.0
     looks = [e for e in _measurements(given) if colours_in(e.quote)]

@@ -169,7 +169,8 @@ def _sequence(given: Material) -> Draft:
     distinct = list({squash(e.quote): e for e in reversed(shown)}.values())[::-1]
     distinct.sort(key=lambda e: e.span.start_s)
     shown_lines = joined(given.query, [e for e in distinct if len(words(e.quote)) <= 8] or distinct)
-    text = ", then ".join(f'"{e.quote}"' for e in shown_lines.evidence)
+    then = say(given.query.language, "then_next")
+    text = then.join(f'"{e.quote}"' for e in shown_lines.evidence)
     return Draft(text=text, key=squash(text), evidence=shown_lines.evidence, score=1.0)
 
 

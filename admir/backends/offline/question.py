@@ -10,6 +10,7 @@ from typing import Literal
 from admir.backends.offline import asking
 from admir.backends.offline.lexicon import Kind, kinds, word_list
 from admir.backends.offline.saying import Language, language_of
+from admir.backends.offline.when import when_of
 from admir.text import fold, is_cjk, tokenize, words
 from admir.types import Span
 
@@ -18,6 +19,7 @@ Aspect = Literal["content", "time", "end_time"]
 Edge = Literal["start", "end"]
 
 _NAME = re.compile(r"(?<![.?!] )(?<!^)\b([A-Z][\w&'-]+)\b")
+_OF_TIME = ("length", "screen_time", "first_cut")
 _EDGE_SHARE, _EDGE_S = 0.25, 4.0
 _NOT_WHEN = {
     *("speech", "text", "order", "end_date", "shots", "length", "screen_time", "times_shown"),
@@ -31,7 +33,8 @@ class Query:
     """What a question asks for. `terms` are its content stems, `named` its proper names.
 
     `only` is set where a single line is meant, the first or the last; `edge_s` where the question
-    says how near the start or the end; `wordless` where it asks what a picture shows.
+    says how near the start or the end; `unclear_time` where it names a time that is not understood;
+    `wordless` where it asks what a picture shows.
     """
 
     text: str
@@ -48,6 +51,7 @@ class Query:
     edge_s: float | None
     only: Edge | None
     range: Span | None
+    unclear_time: bool
     asks_old: bool
     yes_no: bool
     vertical: bool
@@ -72,7 +76,8 @@ def understand(question: str) -> Query:
     aspect: Aspect = "content"
     if asking.WHEN.search(text):
         aspect = "end_time" if asking.WHEN_ENDS.search(text) else "time"
-    kind = _kind(text, aspect)
+    when = when_of(text)
+    kind = _kind(when.rest, aspect)
     if kind.name in ("end_date", "first_cut"):
         aspect = "content"
     channel = _channel(text, kind)
@@ -88,9 +93,10 @@ def understand(question: str) -> Query:
         strict_channel=bool(asking.STRICT_SCREEN.search(text) or asking.SPEECH.search(text)),
         count=asking.asked_count(text),
         edge=_edge(text),
-        edge_s=asking.edge_seconds(text),
+        edge_s=when.edge_s,
         only=_only(text),
-        range=asking.asked_range(text),
+        range=when.range,
+        unclear_time=when.unclear and aspect == "content" and kind.name not in _OF_TIME,
         asks_old=bool(set(words(text)) & word_list("ask_old_price")),
         yes_no=bool(asking.YES_NO.search(text)),
         vertical=bool(asking.VERTICAL.search(text)),
@@ -114,7 +120,7 @@ def _kind(text: str, aspect: Aspect) -> Kind:
 
 def _content_terms(text: str) -> frozenset[str]:
     """Stems that tell what to look for: no frame words, and not the noun behind `which`."""
-    plain = asking.without_times(asking.SOURCE.sub(" ", text))
+    plain = when_of(asking.SOURCE.sub(" ", text)).rest
     return _terms_of(asking.TYPE_NOUN.sub("which ", plain)) or _terms_of(plain)
 
 

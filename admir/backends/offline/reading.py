@@ -59,7 +59,7 @@ def reading_drafts(given: Material) -> list[Draft]:
 
 def _names(question: str, label: str) -> bool:
     """Whether the question asks for this very label: the hook, scarcity."""
-    return label in question or name_of(label, "zh") in question
+    return bool(re.search(rf"\b{re.escape(label)}\b", question)) or name_of(label, "zh") in question
 
 
 def _as_many_as_fit(

@@ -14,6 +14,7 @@ from admir.backends.base import Check, Checked, Decision, Refined, Situation
 from admir.backends.offline.checking import check_claims
 from admir.backends.offline.drafting import drafts
 from admir.backends.offline.material import Draft
+from admir.backends.offline.measured import asks_a_thing
 from admir.backends.offline.question import Query, understand
 from admir.backends.offline.relevance import SCREEN_KINDS, missing_names
 from admir.backends.offline.saying import language_of, say
@@ -157,6 +158,10 @@ def _give_up(query: Query, situation: Situation) -> Decision:
 
 def _unknown(query: Query, situation: Situation) -> str:
     """Which of the phrases says why there is no answer."""
+    if query.unclear_time:
+        return "time_not_understood"
+    if query.kind.value == "colour" and asks_a_thing(query):
+        return "not_seen"
     looked = [o for step in situation.steps for o in step.observations]
     if query.kind.value in ("colour", "people") and not any(
         e.kind == "measurement" for e in situation.evidence
@@ -172,7 +177,7 @@ def _unknown(query: Query, situation: Situation) -> str:
         return "no_rule"
     if query.language == "zh" and query.kind.value == "quote" and not _has_han(situation):
         return "not_translated"
-    sees = query.wordless and query.kind.value == "quote" and query.channel is None
+    sees = query.wordless and query.kind.value in ("quote", "quantity") and query.channel is None
     return "not_seen" if sees else "not_shown"
 
 
