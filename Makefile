@@ -31,6 +31,7 @@ check: .venv/ready-dev ## Format, lint, types, floors and tests
 	@$(MAKE) --no-print-directory test
 
 bench: .venv/ready-dev ## Run the benchmarks (VIDEO=FILE, MEDIA=folder of ads, DATA=E-VAds; each optional)
+	@rm -rf bench-memories
 	@echo "==> Speed and memory of a build (VIDEO)"
 	@$(BIN)/python benchmarks/build.py $(or $(VIDEO),admir/demo/ad.mp4)
 	@echo "==> On-screen text (the bundled ad, and MEDIA)"
@@ -39,7 +40,7 @@ bench: .venv/ready-dev ## Run the benchmarks (VIDEO=FILE, MEDIA=folder of ads, D
 	@$(BIN)/python benchmarks/answers.py $(if $(MEDIA),--media $(MEDIA))
 	@$(BIN)/python benchmarks/answers.py --truth benchmarks/truth/second $(if $(MEDIA),--media $(MEDIA))
 	@echo "==> Shot boundaries (drawn, and MEDIA)"
-	@$(BIN)/python benchmarks/shots.py --videos $(or $(VIDEOS),10)
+	@$(BIN)/python benchmarks/shots.py --videos $(or $(VIDEOS),40)
 	@$(if $(MEDIA),$(BIN)/python benchmarks/shots.py --media $(MEDIA))
 	@$(if $(DATA),echo "==> Search and story (DATA)")
 	@$(if $(DATA),$(BIN)/python benchmarks/retrieval.py $(DATA))

@@ -35,6 +35,7 @@ _ASKS_GROUND = re.compile(r"\bback ?ground\b|\bbehind\b|背景|底色")
 _ASKS_CUTS = re.compile(
     r"\b(how many|number of|count of|the) cuts?\b|^cuts?\b|\b(does|do) the \w+ cut\b|切换|剪辑"
 )
+_PICTURE = re.compile(r"\b([a-z]+ )?(scene|shot|card|frame|screen|picture|image)s?\b")
 _LAST = re.compile(r"\b(last|final)\b|最后")
 _CLAUSE = re.compile(r"\b(while|when|behind|during|under)\b.+|当?.+(时|的时候)")
 _ALL = re.compile(r"\bdominant colou?rs\b|\bcolou?rs\b|\bpalette\b|哪些颜色|色调|色彩")
@@ -51,7 +52,7 @@ def asks_a_thing(query: Query) -> bool:
     """Whether the colour of a thing is asked for: that of a car, not that of the picture."""
     if asks_ink(query.text) or query.quoted:
         return False
-    rest = _CLAUSE.sub(" ", when_of(query.text).rest)
+    rest = _PICTURE.sub(" ", _CLAUSE.sub(" ", when_of(query.text).rest))
     known = word_list("stop") | word_list("picture_words")
     plain = re.sub("|".join(sorted(word_list("picture_zh"), key=len, reverse=True)), " ", rest)
     return any(word not in known and not word.isdigit() for word in words(plain))
