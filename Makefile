@@ -18,7 +18,7 @@ demo: .venv/ready ## Build the memory of the bundled ad and answer questions abo
 
 test: .venv/ready-dev ## Run the tests
 	@echo "==> Running the tests"
-	@$(RUN) pytest
+	@$(RUN) pytest -n 2 --dist loadfile
 
 check: .venv/ready-dev ## Format, lint, types, floors and tests
 	@echo "==> Format and lint"
