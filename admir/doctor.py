@@ -105,10 +105,10 @@ def _needed(memories: Path) -> tuple[Part, ...]:
         Part(name="python", state="ok", version=running, brings="3.11 to 3.13 are supported"),
         Part(name="admir", state="ok" if ours else "missing", version=ours),
         _memories(memories),
-        _package("decoding of video", "av", "frames and sound", pip.format("av")),
+        _required("decoding of video", "av", "frames and sound", pip.format("av")),
         _tried("on-screen text", "rapidocr-onnxruntime", "OCR, its models in its wheel", _try_ocr),
         _tried("word list", "symspellpy", "spaces that OCR dropped", _try_words),
-        _package("agent", "langgraph", "the loop of reasoning", pip.format("langgraph")),
+        _required("agent", "langgraph", "the loop of reasoning", pip.format("langgraph")),
     )
 
 
@@ -118,10 +118,10 @@ def _optional() -> tuple[Part, ...]:
     return (
         _faces(),
         _faiss(),
-        _package("sentence-transformers", "", f"search by meaning ({LATER})", embed),
-        _package("torch", "", f"models on this machine ({LATER})", embed),
+        _package("sentence-transformers", f"search by meaning ({LATER})", embed),
+        _package("torch", f"models on this machine ({LATER})", embed),
         _gpu(),
-        _package("faster-whisper", "", f"speech without subtitles ({LATER})", speech),
+        _package("faster-whisper", f"speech without subtitles ({LATER})", speech),
         _whisperx(),
     )
 
@@ -134,12 +134,16 @@ def _version(distribution: str) -> str:
         return ""
 
 
-def _package(name: str, distribution: str, brings: str, how: str) -> Part:
-    """A part that is there when its distribution is; needed, where it goes by another name."""
+def _package(name: str, brings: str, how: str, distribution: str = "") -> Part:
+    """A part that is there when its distribution is, which has its name unless another is told."""
     found = _version(distribution or name)
     state: State = "ok" if found else "missing"
-    needed = bool(distribution)
-    return Part(name=name, state=state, version=found, brings=brings, how=how, needed=needed)
+    return Part(name=name, state=state, version=found, brings=brings, how=how)
+
+
+def _required(name: str, distribution: str, brings: str, how: str) -> Part:
+    """A part without which nothing runs."""
+    return replace(_package(name, brings, how, distribution), needed=True)
 
 
 def _tried(name: str, distribution: str, brings: str, attempt: Callable[[], None]) -> Part:

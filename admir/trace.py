@@ -183,9 +183,3 @@ class TraceFile:
     def _fail(self, error: OSError) -> None:
         what = error.strerror or error
         self._warning = f"no trace is kept: cannot write to {self._path}: {what}"
-
-
-def read_trace(path: Path) -> list[dict[str, Any]]:
-    """The events of a trace file, oldest first."""
-    # Bytes end lines at \n alone; JSON leaves the other line ends of Unicode in its texts.
-    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line]

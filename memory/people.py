@@ -9,10 +9,8 @@ from pathlib import Path
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from admir.errors import MemoryStoreError
 from admir.memory.journal import Journal
-from admir.memory.survey import Sample, Survey
-from admir.perception.decode import load_image
+from admir.memory.survey import Sample, Survey, kept_frame
 from admir.perception.faces import CascadeFaces, FaceDetector
 from admir.perception.people import Moment, Sight, follow_people, sight_of
 from admir.types import Subject
@@ -53,14 +51,7 @@ def _key(sample: Sample) -> str:
 def _look(
     sample: Sample, folder: Path, detector: FaceDetector, journal: Journal
 ) -> tuple[Sight, ...]:
-    path = folder / sample.frame.file
-    try:
-        pixels = load_image(path)
-    except OSError as error:
-        journal.put("survey", None)
-        raise MemoryStoreError(
-            f"{path} cannot be read ({error}); run the same command to decode again"
-        ) from None
+    pixels = kept_frame(folder / sample.frame.file, journal)
     return tuple(sight_of(face, pixels) for face in detector.find(pixels))
 
 

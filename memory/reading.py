@@ -10,10 +10,8 @@ from pathlib import Path
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from admir.errors import MemoryStoreError
 from admir.memory.journal import Journal
-from admir.memory.survey import Survey, load_thumbs
-from admir.perception.decode import load_image
+from admir.memory.survey import Survey, kept_frame, load_thumbs
 from admir.perception.ocr import TextLine, TextReader
 from admir.perception.screen_text import Reading, follow_lines
 from admir.types import ScreenText, Span
@@ -57,13 +55,7 @@ class TextStage:
     def _read_one(self, folder: Path, file: str, journal: Journal) -> None:
         if self.stop():
             return
-        try:
-            pixels = load_image(folder / file)
-        except OSError as error:
-            journal.put("survey", None)
-            raise MemoryStoreError(
-                f"{folder / file} cannot be read ({error}); run the same command to decode again"
-            ) from None
+        pixels = kept_frame(folder / file, journal)
         journal.put(file, to_jsonable_python(self.reader.read(pixels)))
 
 

@@ -9,8 +9,19 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from admir.errors import MemoryStoreError
+from admir.memory.journal import Journal
 from admir.perception.changes import BriefSights, differs, signature
-from admir.perception.decode import Choice, Picture, Pixels, Thumb, VideoFacts, decode, save_jpeg
+from admir.perception.decode import (
+    Choice,
+    Picture,
+    Pixels,
+    Thumb,
+    VideoFacts,
+    decode,
+    load_image,
+    save_jpeg,
+)
 from admir.perception.look import look_at
 from admir.perception.screen_text import Thumbs
 from admir.perception.shots import ShotDetector
@@ -122,3 +133,17 @@ def load_thumbs(folder: Path) -> Thumbs:
     """The thumbnails a survey left."""
     with np.load(folder / "thumbs.npz") as stored:
         return Thumbs(times_s=stored["times_s"], pixels=stored["pixels"])
+
+
+def kept_frame(path: Path, journal: Journal) -> Pixels:
+    """A frame that the survey wrote, as BGR.
+
+    Raises MemoryStoreError where it cannot be read; the next build then decodes again.
+    """
+    try:
+        return load_image(path)
+    except OSError as error:
+        journal.put("survey", None)
+        raise MemoryStoreError(
+            f"{path} cannot be read ({error}); run the same command to decode again"
+        ) from None

@@ -16,12 +16,12 @@ from admir.trace import (
     BuildProgress,
     StepTaken,
     event_name,
-    read_trace,
     to_plain,
     write_event,
 )
 from admir.types import Claim, Span, Step, Utterance
 from tests.properties import examples
+from tests.traces import read_trace
 
 STEP = StepTaken(step=Step(index=1, thought="look 灯", actions=()))
 BACK = Backtracked(

@@ -22,6 +22,8 @@ MOST_OPEN = 32
 """Memories kept open at once: rows may name their videos in any order."""
 
 _Tell = Callable[[RowEvent], None]
+_Found = tuple[str | Path | Memory, Opened | AdmirError]
+"""What was asked for, and what came of it: the first keeps a Memory's `id` its own."""
 
 
 async def ask_many(
@@ -49,7 +51,7 @@ class Asker:
     def __init__(self, settings: Settings) -> None:
         open_mind(settings, open_reader(settings.workers))
         self._settings = settings
-        self._opened: OrderedDict[str | Path | int, Opened | AdmirError] = OrderedDict()
+        self._opened: OrderedDict[str | Path | int, _Found] = OrderedDict()
 
     def ask(self, row: Question) -> AsyncGenerator[RowEvent, None]:
         """The events of one row; the last is its outcome. Raises BackendUnavailable."""
@@ -83,11 +85,11 @@ class Asker:
         """The open memory of a video. One that failed fails again at once, for its other rows."""
         key = id(video) if isinstance(video, Memory) else video
         if key not in self._opened:
-            self._opened[key] = await self._opening(video, emit)
+            self._opened[key] = video, await self._opening(video, emit)
         self._opened.move_to_end(key)
         if len(self._opened) > MOST_OPEN:
             self._opened.popitem(last=False)
-        found = self._opened[key]
+        _, found = self._opened[key]
         if isinstance(found, AdmirError):
             raise found.with_traceback(None)
         return found

@@ -7,7 +7,7 @@ Skin colour plays no part; shadows are lifted first, because the cascades were m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -45,6 +45,11 @@ class Face:
     box: Box
     score: float
     view: Literal["front", "side"]
+
+
+def count_sure(faces: Sequence[Face]) -> int:
+    """How many of the faces stand alone."""
+    return sum(face.score >= SURE for face in faces)
 
 
 class FaceDetector(Protocol):

@@ -27,7 +27,6 @@ _CLEARLY_BETTER = 0.08
 _SAME_PLACE = 0.4
 _MOST_CONTRAST = 3.0
 _EDGE_NOISE = " /\\|_~^`·'\",;:-*+="
-_Read = tuple[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +44,7 @@ class TextLine:
 
 
 class TextReader(Protocol):
-    """Reads the text of a picture. `id` names engine and version."""
+    """Reads the text of a picture. `id` names the engine and how it is used."""
 
     id: str
 

@@ -16,8 +16,9 @@ from admir.backends.base import Decision
 from admir.concurrency import last_of, run_sync
 from admir.prompts import load_prompt
 from admir.settings import load_settings
-from admir.trace import Answered, Asked, Backtracked, Oriented, StepTaken, read_trace
+from admir.trace import Answered, Asked, Backtracked, Oriented, StepTaken
 from admir.types import Action, Answer
+from tests.traces import read_trace
 
 BACKTRACKS = "What does a lamp like this cost, according to the on-screen text?"
 

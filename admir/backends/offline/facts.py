@@ -1,6 +1,7 @@
-"""Measured facts as evidence tells them, written by the offline eyes and read by the drafts.
+"""Measured facts as evidence tells them: short texts, `3 shots` or `colours: red, black`.
 
-A measurement is a short text (`3 shots`, `colours: red, black`): one pattern each says how.
+Those of a picture are written here; shots, length and people are written by `measured_evidence`
+of admir.tools.base. All are read back here, one pattern each.
 """
 
 from __future__ import annotations

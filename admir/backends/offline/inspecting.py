@@ -9,7 +9,7 @@ from admir.backends.base import Finding, Inspection, Report
 from admir.backends.offline.facts import colours_fact, faces_fact, ink_fact
 from admir.perception.changes import differs, signature
 from admir.perception.decode import Picture
-from admir.perception.faces import SURE, CascadeFaces
+from admir.perception.faces import CascadeFaces, count_sure
 from admir.perception.look import ink_of, look_at, look_words
 from admir.perception.ocr import TextLine, TextReader
 from admir.perception.screen_text import NO_THUMBS, Reading, follow_lines
@@ -87,7 +87,7 @@ def _light(look: Look) -> str:
 
 def _faces(picture: Picture, detector: CascadeFaces) -> Finding | None:
     """The faces that stand alone; one that is less sure needs a second sight."""
-    count = sum(face.score >= SURE for face in detector.find(picture.pixels))
+    count = count_sure(detector.find(picture.pixels))
     return _seen(picture, faces_fact(count)) if count else None
 
 

@@ -39,7 +39,6 @@ _PICTURE = re.compile(r"\b([a-z]+ )?(scene|shot|card|frame|screen|picture|image)
 _LAST = re.compile(r"\b(last|final)\b|最后")
 _CLAUSE = re.compile(r"\b(while|when|behind|during|under)\b.+|当?.+(时|的时候)")
 _ALL = re.compile(r"\bdominant colou?rs\b|\bcolou?rs\b|\bpalette\b|哪些颜色|色调|色彩")
-_COUNTS = re.compile(r"\bhow many\b|\bnumber of\b|多少|几")
 _SAME_LINE = 80
 
 

@@ -27,7 +27,7 @@ from admir.backends.offline.stating import (
     unknown_words,
 )
 from admir.perception.decode import Picture
-from admir.perception.faces import CascadeFaces
+from admir.perception.faces import CascadeFaces, count_sure
 from admir.perception.look import ink_of, look_at
 from admir.text import contains, squash, stem, words
 from admir.types import Claim, Evidence, InferenceKind
@@ -140,7 +140,8 @@ def _same_ink(line: Evidence, picture: Picture) -> bool:
 
 
 def _same_faces(line: Evidence, picture: Picture) -> bool:
-    return faces_in(line.quote) is None or bool(CascadeFaces().find(picture.pixels))
+    told = faces_in(line.quote)
+    return told is None or told <= count_sure(CascadeFaces().find(picture.pixels))
 
 
 _AGREES: tuple[Callable[[Evidence, Picture], bool], ...] = (
