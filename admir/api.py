@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from admir.backends.base import Mind
 from admir.backends.presets import open_embedder, open_mind, open_reader, open_rereader
@@ -33,12 +33,14 @@ def build_memory(
     metadata: Mapping[str, str] | None = None,
     memories: str | Path | None = None,
     preset: str | None = None,
+    **options: Any,
 ) -> Memory:
     """Build the memory of a video file, or return the stored one when it is still good.
 
-    Raises VideoError, BuildInProgress, MemoryStoreError or BackendUnavailable.
+    `options` are fields of `Settings`. Raises OptionError, VideoError, BuildInProgress,
+    MemoryStoreError, ModelError or BackendUnavailable.
     """
-    settings = load_settings(memories=memories, preset=preset)
+    settings = load_settings(memories=memories, preset=preset, **options)
     last = run_sync(last_of(build_events(Path(video), settings, metadata)))
     assert isinstance(last, Built)
     return last.memory
@@ -55,13 +57,14 @@ def ask(
     *,
     memories: str | Path | None = None,
     preset: str | None = None,
+    **options: Any,
 ) -> Answer:
     """Answer a question about a video, given by its id, its memory, or its file.
 
-    A file whose memory is missing is built first. Raises QuestionError and what `build_memory`
-    and `open_memory` raise.
+    A file whose memory is missing is built first. `options` are fields of `Settings`. Raises
+    QuestionError and what `build_memory` and `open_memory` raise.
     """
-    settings = load_settings(memories=memories, preset=preset)
+    settings = load_settings(memories=memories, preset=preset, **options)
     last = run_sync(last_of(_ask_any(video, question, settings)))
     assert isinstance(last, Answered)
     return last.answer
@@ -102,11 +105,12 @@ def open_for_asking(memory: Memory, settings: Settings) -> Opened:
     Raises BackendUnavailable, EmbedderMismatch or MemoryDamaged.
     """
     embedder = open_embedder()
+    beta = settings.beta if settings.hybrid_index else 0.0
     if memory.folder:
         vectors = MemoryStore(settings.memories).vectors(memory)
-        index = open_index(memory, vectors, embedder, settings.beta)
+        index = open_index(memory, vectors, embedder, beta)
     else:
-        index = index_text_memory(memory, embedder, settings.beta)
+        index = index_text_memory(memory, embedder, beta)
     mind = open_mind(settings, open_rereader(settings.workers))
     return Opened(memory=memory, settings=settings, mind=mind, embedder=embedder, index=index)
 
@@ -183,6 +187,7 @@ def _agent(memory: Memory, question: str, settings: Settings) -> tuple[Agent, Tr
 
 def _agent_of(opened: Opened, question: str) -> tuple[Agent, TraceFile]:
     """The agent of one question, and where its trace goes."""
+    from admir.agent.budget import Budget
     from admir.agent.graph import Agent  # LangGraph takes a second: a build does without
 
     memory, settings = opened.memory, opened.settings
@@ -201,6 +206,7 @@ def _agent_of(opened: Opened, question: str) -> tuple[Agent, TraceFile]:
         embedder=opened.embedder,
         tools=tools,
         settings=settings,
+        budget=Budget.of(settings),
     )
     return agent, TraceFile(path, warning)
 

@@ -32,13 +32,13 @@ class _NoModels(Exception):
     """The endpoint answered otherwise than with a list of models; the message says how."""
 
 
-def ask_endpoint(url: str | None = None) -> Endpoint:
+def ask_endpoint(url: str | None = None, *, key: str | None = None) -> Endpoint:
     """GET `{url}/models` within 3 s; `OPENAI_BASE_URL` by default, and nothing without that.
 
-    `OPENAI_API_KEY` goes with the request, which follows no redirect.
+    `key`, by default `OPENAI_API_KEY`, goes with the request, which follows no redirect.
     """
     base = (url or os.environ.get("OPENAI_BASE_URL") or "").strip()
-    key = (os.environ.get("OPENAI_API_KEY") or "").strip()
+    key = (key or os.environ.get("OPENAI_API_KEY") or "").strip()
     if not base:
         hint = "; OPENAI_API_KEY is set, but no endpoint is named" if key else ""
         return Endpoint(state="none", reason=f"none is configured{hint}")

@@ -14,7 +14,9 @@ AdmirError
 │   ├── MemoryVersionError      written by a newer version
 │   ├── EmbedderMismatch        vectors made by another embedder
 │   └── BuildInProgress         somebody else is building this video now
+├── ModelError                  a model failed at a piece of work, after all retries
 └── BackendUnavailable          the chosen preset cannot run here
+    └── EndpointError           the endpoint of a model cannot be reached or refuses us
 
 Every error prints as one line: what happened, where, and what to do. Programs read `kind`,
 and a shell reads `exit_code`.
@@ -130,6 +132,19 @@ class BackendUnavailable(AdmirError):
 
     kind = "backend-unavailable"
     exit_code = 7
+
+
+class EndpointError(BackendUnavailable):
+    """The endpoint of a model cannot be reached, or refuses the key or the name of the model."""
+
+    kind = "endpoint-error"
+
+
+class ModelError(AdmirError):
+    """A model gave no reply that can be used: refused, failed or malformed, after all retries."""
+
+    kind = "model-error"
+    exit_code = 9
 
 
 @contextmanager

@@ -11,7 +11,15 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from admir.errors import MemoryStoreError
-from admir.trace import Answered, AnswerEvent, Asked, Backtracked, Oriented, StepTaken
+from admir.trace import (
+    Answered,
+    AnswerEvent,
+    Asked,
+    Backtracked,
+    Oriented,
+    Reworded,
+    StepTaken,
+)
 from admir.types import Answer, Step
 
 E = TypeVar("E", bound=AnswerEvent)
@@ -21,6 +29,7 @@ _KINDS: dict[str, type[AnswerEvent]] = {
     "oriented": Oriented,
     "step_taken": StepTaken,
     "backtracked": Backtracked,
+    "reworded": Reworded,
     "answered": Answered,
 }
 _ADAPTERS: dict[type[AnswerEvent], TypeAdapter[Any]] = {

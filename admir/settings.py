@@ -1,40 +1,142 @@
 """One frozen `Settings`, made once at the entry (command line, server, notebook).
 
-Every field can be set by an environment variable `ADMIR_<FIELD>`; an argument wins over it.
+Every field can be set by an environment variable `ADMIR_<FIELD>` (`ADMIR_ROLES__EXPERT__MODEL` for
+one inside), or in the TOML file that `ADMIR_CONFIG` names. An argument wins over the environment,
+which wins over the file.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
 
 from admir.errors import OptionError
 
 Preset = Literal["offline", "paper", "local"]
+Role = Literal[
+    "caption",
+    "read_text",
+    "merge",
+    "narrate",
+    "controller",
+    "inspect",
+    "expert",
+    "verify",
+    "refine",
+    "judge",
+]
+ROLES: tuple[Role, ...] = get_args(Role)
+"""What a model is asked to be; `Settings.roles` may give each its own."""
 
 MAX_QUESTION_CHARS = 2_000
 """A longer question is refused: it is not a question, and it would fill every prompt."""
 
 
-class Settings(BaseSettings):
-    """All that can be turned. Defaults are the paper's, where the paper gives one."""
+class Price(BaseModel):
+    """US dollars for a million tokens; `cached` are input tokens that the server knew already."""
 
-    model_config = SettingsConfigDict(env_prefix="ADMIR_", frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached: float | None = Field(default=None, ge=0)
+
+
+class ModelSettings(BaseModel):
+    """How models are reached. What is None comes from `Settings`, then from the preset."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str | None = Field(default=None, min_length=1, description="name of the model")
+    base_url: str | None = Field(
+        default=None, description="OpenAI-compatible endpoint, ends in /v1"
+    )
+    api_key: SecretStr | None = Field(default=None, description="key of the endpoint")
+    temperature: float | None = Field(
+        default=None, ge=0, le=2, description="0 is greedy decoding (B.1)"
+    )
+    timeout_s: float | None = Field(
+        default=None, gt=0, le=3600, description="longest wait for one reply"
+    )
+    concurrency: int | None = Field(
+        default=None, ge=1, le=1024, description="calls in flight at once"
+    )
+    max_output_tokens: int | None = Field(
+        default=None, ge=16, le=1_000_000, description="of one reply"
+    )
+    reasoning: bool | None = Field(
+        default=None, description="whether it thinks before it speaks, as o1"
+    )
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_plain(cls, value: str | None) -> str | None:
+        """A URL without user and password, which would end up in traces and messages."""
+        if value is None:
+            return None
+        try:
+            parts = urlsplit(value.strip())
+            parts.port  # noqa: B018 - raises for one that is no number
+        except ValueError:
+            raise ValueError("must be an http or https URL") from None
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("must be an http or https URL")
+        if parts.username or parts.password or parts.query:
+            raise ValueError("must hold no user, password or query; a key goes into api_key")
+        return value.strip().rstrip("/")
+
+
+class Settings(BaseSettings, ModelSettings):
+    """All that can be turned. Defaults are the paper's, where the paper gives one.
+
+    The fields of `ModelSettings` are those of every role that has none of its own.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="ADMIR_", env_nested_delimiter="__", frozen=True, extra="forbid"
+    )
 
     memories: Path = Field(Path("memories"), description="folder that holds one folder a video")
     preset: Preset = Field("offline", description="which mind answers")
+
     clip_s: float = Field(5.0, gt=0.5, le=60, description="seconds a clip (B.2)")
     frame_fps: float = Field(1.0, gt=0, le=10, description="sampled frames a second (B.2)")
+    screen_text: Literal["auto", "none"] = Field("auto", description="read on-screen text or not")
+    speech: Literal["auto", "none"] = Field("auto", description="take subtitles or not")
+    workers: int = Field(2, ge=1, le=64, description="frames read at once")
+
     beta: float = Field(2.0, ge=0, le=100, description="weight of the lexical part (eq. 2)")
     search_top_k: int = Field(8, ge=1, le=50, description="clips a search returns (B.2)")
     browse_top_k: int = Field(40, ge=1, le=500, description="captions of a global browse (B.2)")
     subject_top_k: int = Field(5, ge=1, le=50, description="active subjects (eq. 3)")
     max_steps: int = Field(8, ge=1, le=50, description="T_max of Algorithm 1 (B.2)")
     answer_words: int = Field(29, ge=5, le=500, description="most words in an answer (B.2: < 30)")
-    workers: int = Field(2, ge=1, le=64, description="frames read, and clips captioned, at once")
+
+    hybrid_index: bool = Field(True, description="lexical part of the search; Fig. 3 (c)")
+    subject_registry: bool = Field(True, description="active subjects; Fig. 3 (c)")
+    communication_expert: bool = Field(True, description="the expert tool; Fig. 3 (c)")
+    visual_anchor: bool = Field(True, description="look at cited frames, name what is seen; (c)")
+
+    roles: dict[Role, ModelSettings] = Field({}, description="what a role has of its own")
+    prices: dict[str, Price] = Field({}, description="dollars for a million tokens, by model")
+    cache: bool = Field(True, description="keep replies of models on disk, and use them again")
+    cache_folder: Path | None = Field(None, description="where; default the user's cache folder")
+    cache_mb: int = Field(512, ge=1, le=1_000_000, description="most room that they take")
+
+    max_cost: float | None = Field(None, gt=0, description="US dollars an answer may cost")
+    max_seconds: float | None = Field(None, gt=0, description="seconds an answer may take")
+    max_tokens: int | None = Field(None, gt=0, description="tokens an answer may take")
 
     @field_validator("memories", mode="before")
     @classmethod
@@ -44,6 +146,21 @@ class Settings(BaseSettings):
             raise ValueError("must name a folder")
         return value
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, the environment, then the file that ADMIR_CONFIG names."""
+        file = os.environ.get("ADMIR_CONFIG")
+        if not file:
+            return init_settings, env_settings
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, Path(file))
+
 
 def load_settings(**overrides: Any) -> Settings:
     """Settings from the environment, then `overrides` (those that are None are left out).
@@ -51,9 +168,27 @@ def load_settings(**overrides: Any) -> Settings:
     Raises OptionError with the first thing that is wrong, in one line.
     """
     given = {key: value for key, value in overrides.items() if value is not None}
+    _check_config()
     try:
         return Settings(**given)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "settings"
-        raise OptionError(f"setting `{where}`: {first['msg']} (got {first['input']!r})") from None
+        got = "" if "api_key" in where else f" (got {first['input']!r})"
+        raise OptionError(f"setting `{where}`: {first['msg']}{got}") from None
+    except SettingsError as error:
+        raise OptionError(f"the environment's settings cannot be read: {error}") from None
+    except ValueError as error:  # the file is no TOML
+        raise OptionError(f"{os.environ.get('ADMIR_CONFIG')} is no TOML: {error}") from None
+
+
+def _check_config() -> None:
+    """A file that is named and not there would be passed over in silence."""
+    file = os.environ.get("ADMIR_CONFIG")
+    if not file:
+        return
+    try:
+        with Path(file).open("rb"):
+            return
+    except OSError as error:
+        raise OptionError(f"ADMIR_CONFIG names {file!r}: {error.strerror}") from None

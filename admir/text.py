@@ -168,3 +168,14 @@ def shown(text: str) -> str:
     """The text on one line, without what steers a terminal: controls, bidi, lone surrogates."""
     line = re.sub(r"[\n\r\t\x0b\x0c\x85\u2028\u2029]+", " ", text)
     return "".join(c for c in line if unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
+
+
+def cut(text: str, most_words: int) -> str:
+    """At most so many words: the text itself, or its start up to the end of a clause."""
+    parts = text.split()
+    if len(parts) <= most_words:
+        return text
+    kept = " ".join(parts[:most_words])
+    clause = re.match(r"(.+[.!?;,/])\s", kept)
+    long_enough = clause and len(clause.group(1).split()) >= most_words // 2
+    return clause.group(1).rstrip(" ,;/") if clause and long_enough else kept

@@ -1,7 +1,7 @@
 """Events of a build and of an answer, as data and as JSON Lines.
 
 A build yields `BuildProgress` and ends with `Built`. An answer yields `Asked`, `Oriented`, then
-`StepTaken` and `Backtracked`, and ends with `Answered`.
+`StepTaken` and `Backtracked`, then `Reworded`, and ends with `Answered`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Self
 
-from admir.types import Answer, Claim, Memory, Narrative, Span, Step, Subject
+from admir.types import Answer, Claim, Memory, Narrative, Span, Step, Subject, Usage
 
 _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Controls, line ends, marks of direction and half characters: JSON leaves them as they are."""
@@ -52,10 +52,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Oriented:
-    """What the agent starts from: the narrative and the active subjects (eq. 3)."""
+    """What the agent starts from: the narrative, the active subjects and their rho (eq. 3)."""
 
     narrative: Narrative
     subjects: tuple[Subject, ...]
+    scores: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +76,16 @@ class Backtracked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reworded:
+    """The accepted draft and its final wording (B.3.3); `anchors` were there to be named."""
+
+    draft: str
+    answer: str
+    anchors: tuple[str, ...]
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
     """The end of an ask."""
 
@@ -83,10 +94,10 @@ class Answered:
 
 STAGES = (
     "hash",
+    "speech",
     "decode",
     "read text",
     "faces",
-    "speech",
     "caption",
     "merge",
     "narrate",
@@ -96,7 +107,7 @@ STAGES = (
 """The stages of a build, in order; `BuildProgress.stage` is one of them."""
 
 BuildEvent = BuildProgress | Built
-AnswerEvent = Asked | Oriented | StepTaken | Backtracked | Answered
+AnswerEvent = Asked | Oriented | StepTaken | Backtracked | Reworded | Answered
 
 
 def to_plain(value: Any) -> Any:
@@ -177,7 +188,8 @@ class TraceFile:
         if not isinstance(event, Answered):
             return event
         trace = str(self._path) if self._path and not self._warning else None
-        warnings = (*event.answer.warnings, self._warning) if self._warning else ()
+        told = event.answer.warnings
+        warnings = (*told, self._warning) if self._warning else told
         return Answered(answer=replace(event.answer, trace=trace, warnings=warnings))
 
     def _fail(self, error: OSError) -> None:

@@ -12,7 +12,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -20,14 +20,23 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from admir.backends.base import Caption, ClipView, Story
+from admir.backends.base import Caption, ClipView, Merged, Story
 from admir.concurrency import in_thread, stream_events
-from admir.errors import MemoryDamaged, MemoryStoreError, UnknownVideo, writing
+from admir.errors import (
+    MemoryDamaged,
+    MemoryStoreError,
+    ModelError,
+    UnknownVideo,
+)
 from admir.memory.blocks import text_blocks
+from admir.memory.captioning import Captioned, Captioning, with_captions
+from admir.memory.clips import Told, digest, make_clips, view_of
+from admir.memory.feed import ClipFeed
 from admir.memory.index import check_vectors
-from admir.memory.journal import Journal
+from admir.memory.paid import PaidJournal
 from admir.memory.people import find_people
 from admir.memory.provenance import (
+    Made,
     Makers,
     Source,
     check_names,
@@ -38,10 +47,10 @@ from admir.memory.provenance import (
 )
 from admir.memory.reading import TextStage
 from admir.memory.store import MemoryStore
-from admir.memory.survey import Sample, Survey, load_thumbs, survey
+from admir.memory.survey import Sample, Survey
+from admir.memory.walk import WalkStage, stated_duration_s
 from admir.perception.decode import open_container
 from admir.perception.embed import Vectors
-from admir.perception.look import merge_looks
 from admir.perception.speech import Transcript, read_subtitles
 from admir.trace import BuildEvent, BuildProgress, Built
 from admir.types import (
@@ -49,20 +58,16 @@ from admir.types import (
     Memory,
     Narrative,
     ScreenText,
-    Subject,
     clip_spans,
-    text_clip,
 )
 
-CAPTION_FRAMES = 5
 _SCRATCH = ("journal.jsonl", "thumbs.npz")
 
 T = TypeVar("T")
 
 # Journaled JSON as the frozen data it was; made once, for each takes milliseconds.
-_SURVEY = TypeAdapter(Survey)
 _CAPTION = TypeAdapter(Caption)
-_SUBJECTS = TypeAdapter(tuple[Subject, ...])
+_MERGED = TypeAdapter(Merged)
 _NARRATIVE = TypeAdapter(Narrative)
 
 
@@ -108,6 +113,7 @@ class _Build:
     seconds: dict[str, float] = field(default_factory=dict)
     stopped: bool = False
     started: float = field(default_factory=time.monotonic)
+    clip_count: int = 0
 
     async def run(self) -> None:
         try:
@@ -133,14 +139,20 @@ class _Build:
         self.emit(Built(memory=memory, reused=reused, stage_seconds=self.seconds))
 
     def _plan(self, video_id: str, source: Source) -> _Plan:
-        metadata = self._metadata(self._known(video_id))
+        known = self._known(video_id)
+        metadata = self._metadata(known)
         fingerprint = fingerprint_of(source, metadata, self.tools)
+        again = known is not None and known.provenance.fingerprint == fingerprint
         return _Plan(
             video_id=video_id,
             source=source,
             metadata=metadata,
             fingerprint=fingerprint,
-            folder=self.tools.store.partial(video_id, fingerprint),
+            folder=self.tools.store.partial(
+                video_id,
+                fingerprint,
+                known if again and known is not None and known.provenance.failed else None,
+            ),
         )
 
     def _fresh(self, video_id: str, source: Source) -> Memory | None:
@@ -151,47 +163,113 @@ class _Build:
 
     async def _make(self, plan: _Plan) -> Memory:
         """The stages, in order."""
-        journal = Journal(plan.folder / _SCRATCH[0])
-        seen = await self._timed("decode", self._survey(plan.folder, journal))
-        lines = await self._timed("read text", self._read(seen, plan.folder, journal))
-        look = partial(find_people, seen, plan.folder, journal, tell=self._progress)
-        people = await self._timed("faces", self._thread(partial(look, stop=lambda: self.stopped)))
-        speech = await self._timed("speech", self._thread(partial(read_subtitles, self.path)))
-        clips, views = self._clips(plan.video_id, seen, lines, speech)
-        captions = await self._timed("caption", self._caption(views, journal))
-        pairs = zip(clips, captions, strict=True)
-        subjects = await self._timed("merge", self._merge(people, captions, journal))
+        journal = PaidJournal(plan.folder / _SCRATCH[0], self.tools.mind.spent)
+        speech = await self._timed("speech", self._thread(self._speech))
+        looks = self.tools.mind.perceiver.looks
+        describe = self._looked_at if looks else self._measured
+        told = await describe(plan, journal, speech)
+        merged = await self._timed("merge", self._merge(told, journal))
         story = Story(
-            video=video_info(plan.video_id, plan.source, plan.metadata, seen.facts),
-            clips=tuple(replace(clip, caption=caption.description) for clip, caption in pairs),
-            shots=seen.shots,
-            screen_text=text_blocks(lines),
+            video=video_info(plan.video_id, plan.source, plan.metadata, told.seen.facts),
+            clips=told.clips,
+            shots=told.seen.shots,
+            screen_text=text_blocks(told.lines),
             utterances=speech.utterances,
-            subjects=subjects,
+            subjects=merged.subjects,
         )
-        narrative = await self._timed("narrate", self._narrate(story, journal))
+        narrative, untold = await self._timed("narrate", self._narrate(story, journal))
         texts = [clip.index_text for clip in story.clips]
         encode = partial(self.tools.embedder.encode, texts)
         vectors = await self._timed("embed", self._thread(encode))
-        seconds = time.monotonic() - self.started
+        failed = (*told.failed, *(why for why in (merged.failed, untold) if why))
+        made = Made(
+            seconds=time.monotonic() - self.started,
+            usage=journal.spent(),
+            failed=failed,
+        )
         memory = Memory(
             video=story.video,
             clips=story.clips,
             narrative=narrative,
-            provenance=provenance_of(plan.fingerprint, self.tools, seen, speech, seconds),
-            shots=seen.shots,
-            frames=tuple(sample.frame for sample in seen.samples),
-            screen_text=lines,
+            provenance=provenance_of(plan.fingerprint, self.tools, told.seen, speech, made),
+            shots=told.seen.shots,
+            frames=tuple(sample.frame for sample in told.seen.samples),
+            screen_text=told.lines,
             utterances=speech.utterances,
-            subjects=subjects,
+            subjects=merged.subjects,
         )
         publish = partial(self._publish, plan.folder, memory, vectors)
         return await self._timed("store", self._thread(publish))
 
+    def _speech(self) -> Transcript:
+        if self.tools.settings.speech == "none":
+            return Transcript(utterances=(), source="none: switched off")
+        return read_subtitles(self.path)
+
+    async def _measured(self, plan: _Plan, journal: PaidJournal, speech: Transcript) -> Told:
+        """For a mind that does not look: everything is measured before a clip is captioned."""
+        seen = await self._timed("decode", self._survey(plan.folder, journal))
+        lines = await self._timed("read text", self._read(seen, plan.folder, journal))
+        look = partial(find_people, seen, plan.folder, journal, tell=self._progress)
+        people = await self._timed("faces", self._thread(partial(look, stop=lambda: self.stopped)))
+        clips = self._clips(plan, seen, lines, speech)
+        views = [view_of(clip, seen, speech.utterances) for clip in clips]
+        captions = await self._timed("caption", self._caption(views, journal))
+        return Told(
+            seen=seen,
+            lines=lines,
+            clips=with_captions(clips, Captioned(captions=captions, failed={})),
+            registries=(people, *(caption.subjects for caption in captions)),
+        )
+
+    async def _looked_at(self, plan: _Plan, journal: PaidJournal, speech: Transcript) -> Told:
+        """For a mind that looks: clips are captioned while the video is decoded."""
+        captioning = Captioning(
+            video_id=plan.video_id,
+            perceiver=self.tools.mind.perceiver,
+            utterances=speech.utterances,
+            reading=self._text_stage(),
+            workers=self.tools.settings.workers,
+            folder=plan.folder,
+            journal=journal,
+            tell=lambda done: self._progress("caption", done, self.clip_count),
+            keep=journal.keep,
+        )
+        feed = ClipFeed(clip_s=self.tools.settings.clip_s, give=captioning.begin)
+        try:
+            loop = asyncio.get_running_loop()
+
+            def take(sample: Sample) -> None:
+                loop.call_soon_threadsafe(feed.add, sample)
+
+            seen = await self._timed("decode", self._survey(plan.folder, journal, take))
+            spans = clip_spans(seen.facts.duration_s, self.tools.settings.clip_s)
+            self.clip_count = len(spans)
+            feed.close(spans)
+            captioned = await self._timed("caption", captioning.results())
+        finally:
+            await captioning.cancel()
+        lines = await self._timed("read text", self._read(seen, plan.folder, journal))
+        clips = with_captions(self._clips(plan, seen, lines, speech), captioned)
+        return Told(
+            seen=seen,
+            lines=lines,
+            clips=clips,
+            registries=tuple(caption.subjects for caption in captioned.captions),
+            failed=tuple(
+                f"no caption of {clip.span}: {clip.caption_error}"
+                for clip in clips
+                if clip.caption_error
+            ),
+        )
+
     def _publish(self, folder: Path, memory: Memory, vectors: Vectors) -> Memory:
-        """Scratch files go last: a build killed before would have to start anew without them."""
+        """Scratch files go last: a build killed before would have to start anew without them.
+
+        Where something failed they stay: the next build goes on from them.
+        """
         stored = self.tools.store.publish(folder, memory, vectors)
-        for scratch in _SCRATCH:
+        for scratch in () if memory.provenance.failed else _SCRATCH:
             with suppress(OSError):
                 (Path(stored.folder) / scratch).unlink(missing_ok=True)
         return stored
@@ -210,7 +288,10 @@ class _Build:
 
     def _is_fresh(self, known: Memory, fingerprint: str) -> bool:
         """Whether a build would only make the stored memory again."""
-        if known.provenance.fingerprint != fingerprint or not Path(known.video.path).is_file():
+        made = known.provenance
+        if made.fingerprint != fingerprint or made.failed:
+            return False
+        if not Path(known.video.path).is_file():
             return False
         try:
             vectors = self.tools.store.vectors(known)
@@ -219,104 +300,82 @@ class _Build:
             return False
         return True
 
-    async def _survey(self, folder: Path, journal: Journal) -> Survey:
-        """The survey of the journal, if the files that it speaks of are whole, else a new one."""
-        if (plain := journal.get("survey")) is not None:
-            stored = _SURVEY.validate_python(plain)
-            if await self._thread(partial(_is_whole, folder, stored)):
-                return stored
-        seen = await self._walk(folder)
-        journal.put("survey", to_jsonable_python(seen))
-        return seen
+    async def _survey(
+        self, folder: Path, journal: PaidJournal, take: Callable[[Sample], None] = lambda _: None
+    ) -> Survey:
+        """The walk over the video; `take` gets every sample in order, from another thread."""
+        settings = self.tools.settings
+        stated_s = stated_duration_s(self.path)
+        self.clip_count = len(clip_spans(stated_s, settings.clip_s))
+        stage = WalkStage(
+            path=self.path,
+            sample_fps=settings.frame_fps,
+            stated_s=stated_s,
+            tell=lambda time_s: self._progress("decode", int(time_s), int(stated_s)),
+            stop=lambda: self.stopped,
+            take=take,
+        )
+        return await self._thread(partial(stage.run, folder, journal))
 
-    async def _walk(self, folder: Path) -> Survey:
-        with open_container(self.path) as container:
-            stated = (container.duration or 0) / 1_000_000
-
-        def work() -> Survey:
-            with writing(folder):
-                return survey(
-                    self.path,
-                    folder,
-                    sample_fps=self.tools.settings.frame_fps,
-                    stated_s=stated,
-                    tell=lambda time_s: self._progress("decode", int(time_s), int(stated)),
-                    stop=lambda: self.stopped,
-                )
-
-        return await self._thread(work)
-
-    async def _read(self, seen: Survey, folder: Path, journal: Journal) -> tuple[ScreenText, ...]:
-        stage = TextStage(
+    def _text_stage(self) -> TextStage | None:
+        """None where on-screen text is not to be read."""
+        if self.tools.settings.screen_text == "none":
+            return None
+        return TextStage(
             reader=self.tools.reader,
             workers=self.tools.settings.workers,
             tell=partial(self._progress, "read text"),
             stop=lambda: self.stopped,
         )
-        return await self._thread(partial(stage.run, seen, folder, journal))
+
+    async def _read(
+        self, seen: Survey, folder: Path, journal: PaidJournal
+    ) -> tuple[ScreenText, ...]:
+        stage = self._text_stage()
+        return await self._thread(partial(stage.run, seen, folder, journal)) if stage else ()
 
     def _clips(
-        self, video_id: str, seen: Survey, lines: Sequence[ScreenText], speech: Transcript
-    ) -> tuple[list[Clip], list[ClipView]]:
-        """Clips with their speech, text, look and frames, and the views to caption."""
-        blocks = text_blocks(lines)
-        clips, views = [], []
-        for index, span in enumerate(clip_spans(seen.facts.duration_s, self.tools.settings.clip_s)):
-            inside = [s for s in seen.samples if span.contains(s.frame.time_s)]
-            clip = replace(
-                text_clip(video_id, index, span, blocks, speech.utterances),
-                look=merge_looks([s.look for s in inside]),
-                frames=tuple(s.frame for s in _spread(inside, CAPTION_FRAMES)),
-            )
-            clips.append(clip)
-            views.append(
-                ClipView(
-                    clip=clip,
-                    utterances=tuple(u for u in speech.utterances if u.span.overlap_s(span) > 0),
-                    shot_count=sum(s.span.overlap_s(span) > 0 for s in seen.shots),
-                )
-            )
-        return clips, views
+        self, plan: _Plan, seen: Survey, lines: Sequence[ScreenText], speech: Transcript
+    ) -> tuple[Clip, ...]:
+        clip_s = self.tools.settings.clip_s
+        return make_clips(plan.video_id, seen, text_blocks(lines), speech.utterances, clip_s)
 
-    async def _caption(self, views: Sequence[ClipView], journal: Journal) -> list[Caption]:
-        """A caption a clip, a few at a time; the first error ends the others."""
-        limit = asyncio.Semaphore(self.tools.settings.workers)
-        finished = 0
+    async def _caption(
+        self, views: Sequence[ClipView], journal: PaidJournal
+    ) -> tuple[Caption, ...]:
+        """A caption a clip, in order."""
+        captions = []
+        for view in views:
+            work = partial(self.tools.mind.perceiver.caption, view)
+            captions.append(await self._once(journal, f"caption:{view.clip.index}", _CAPTION, work))
+            self._progress("caption", len(captions), len(views))
+        return tuple(captions)
 
-        async def one(view: ClipView) -> Caption:
-            nonlocal finished
-            async with limit:
-                caption = self.tools.mind.perceiver.caption
-                key = f"caption:{view.clip.index}"
-                done = await self._once(journal, key, _CAPTION, partial(caption, view))
-            finished += 1
-            self._progress("caption", finished, len(views))
-            return done
+    async def _merge(self, told: Told, journal: PaidJournal) -> Merged:
+        """The registry; one that is not whole is not journaled."""
+        key = f"subjects:{digest(told.registries)}"
+        if key in journal:
+            return _MERGED.validate_python(journal[key])
+        merged = await self.tools.mind.perceiver.merge_subjects(told.registries)
+        if not merged.failed:
+            journal.keep(key, to_jsonable_python(merged))
+        return merged
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(one(view)) for view in views]
-        except ExceptionGroup as failed:
-            raise failed.exceptions[0] from None
-        return [task.result() for task in tasks]
-
-    async def _merge(
-        self, people: Sequence[Subject], captions: Sequence[Caption], journal: Journal
-    ) -> tuple[Subject, ...]:
-        merge = self.tools.mind.perceiver.merge_subjects
-        work = partial(merge, [people, *(caption.subjects for caption in captions)])
-        return await self._once(journal, "subjects", _SUBJECTS, work)
-
-    async def _narrate(self, story: Story, journal: Journal) -> Narrative:
+    async def _narrate(self, story: Story, journal: PaidJournal) -> tuple[Narrative, str]:
+        """The summary, or an empty one and why there is none."""
         work = partial(self.tools.mind.perceiver.narrate, story)
-        return await self._once(journal, "narrative", _NARRATIVE, work)
+        key = f"narrative:{digest((story.clips, story.subjects))}"
+        try:
+            return await self._once(journal, key, _NARRATIVE, work), ""
+        except ModelError as error:
+            return Narrative(summary=""), f"no summary: {error}"
 
     async def _once(
-        self, journal: Journal, key: str, kind: TypeAdapter[T], work: Callable[[], Awaitable[T]]
+        self, journal: PaidJournal, key: str, kind: TypeAdapter[T], work: Callable[[], Awaitable[T]]
     ) -> T:
         """The journaled piece of work, done now where it is not there yet."""
         if key not in journal:
-            journal.put(key, to_jsonable_python(await work()))
+            journal.keep(key, to_jsonable_python(await work()))
         return kind.validate_python(journal[key])
 
     async def _thread(self, work: Callable[[], T]) -> T:
@@ -337,23 +396,3 @@ class _Build:
 
     def _progress(self, stage: str, done: int, total: int) -> None:
         self.emit(BuildProgress(stage=stage, done=done, total=total))
-
-
-def _is_whole(folder: Path, seen: Survey) -> bool:
-    """Whether a power cut left the files of a survey whole."""
-    try:
-        load_thumbs(folder)
-        return all(_is_jpeg((folder / s.frame.file).read_bytes()) for s in seen.samples)
-    except Exception:  # noqa: BLE001 - a torn archive raises whatever zip, zlib and NumPy raise
-        return False
-
-
-def _is_jpeg(data: bytes) -> bool:
-    return data.startswith(b"\xff\xd8") and data.endswith(b"\xff\xd9")
-
-
-def _spread(samples: Sequence[Sample], most: int) -> list[Sample]:
-    """At most so many, evenly over the whole, the first and the last among them."""
-    if len(samples) <= most:
-        return list(samples)
-    return [samples[round(n * (len(samples) - 1) / (most - 1))] for n in range(most)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -19,7 +19,7 @@ from admir.perception.embed import Embedder
 from admir.perception.ocr import TextReader
 from admir.perception.speech import Transcript, sidecar_of
 from admir.settings import Settings
-from admir.types import FORMAT_VERSION, Provenance, VideoInfo
+from admir.types import FORMAT_VERSION, Provenance, Usage, VideoInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +79,8 @@ def fingerprint_of(source: Source, metadata: Mapping[str, str], makers: Makers) 
         "perceiver": makers.mind.perceiver.id,
         "reader": makers.reader.id,
         "embedder": makers.embedder.id,
+        "speech": settings.speech,
+        "screen_text": settings.screen_text,
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
@@ -92,10 +94,19 @@ def _subtitles_sha256(video: Path) -> str | None:
         return "unreadable"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """How long a build took, what it cost, and what failed in it."""
+
+    seconds: float
+    usage: Usage
+    failed: tuple[str, ...]
+
+
 def provenance_of(
-    fingerprint: str, makers: Makers, seen: Survey, speech: Transcript, seconds: float
+    fingerprint: str, makers: Makers, seen: Survey, speech: Transcript, made: Made
 ) -> Provenance:
-    """How a memory came to be, now, after a build of so many seconds."""
+    """How a memory came to be, now."""
     return Provenance(
         fingerprint=fingerprint,
         admir_version=version("admir"),
@@ -105,14 +116,25 @@ def provenance_of(
         perceiver=makers.mind.perceiver.id,
         speech_source=speech.source,
         text_source=makers.reader.id,
-        seconds=round(seconds, 2),
+        seconds=round(made.seconds, 2),
         frames_sampled=len(seen.samples),
         frames_read=sum(sample.changed for sample in seen.samples),
-        warnings=tuple(_warnings(seen, speech)),
+        warnings=(*_warnings(seen, speech, makers.settings), *_failures(made.failed)),
+        models=makers.mind.models,
+        usage=made.usage,
+        failed=made.failed,
     )
 
 
-def _warnings(seen: Survey, speech: Transcript) -> list[str]:
+def _failures(failed: Sequence[str]) -> list[str]:
+    """What failed as warnings: the first in its words, the others by their number."""
+    if not failed:
+        return []
+    more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+    return [f"{failed[0]}{more}; the same build command tries again what failed"]
+
+
+def _warnings(seen: Survey, speech: Transcript, settings: Settings) -> list[str]:
     found = []
     facts = seen.facts
     if facts.broken_at_s is not None:
@@ -122,6 +144,8 @@ def _warnings(seen: Survey, speech: Transcript) -> list[str]:
         found.append("the file holds one picture: nothing in it moves")
     if not speech.utterances:
         found.append(f"speech is unknown ({speech.source.removeprefix('none: ')})")
+    if settings.screen_text == "none":
+        found.append("on-screen text was not read (switched off)")
     if facts.audio is None:
         found.append("the video has no sound track")
     return found

@@ -16,7 +16,7 @@ from admir.perception.ocr import TextLine, TextReader
 from admir.perception.screen_text import Reading, follow_lines
 from admir.types import ScreenText, Span
 
-_LINES = TypeAdapter(tuple[TextLine, ...])
+LINES = TypeAdapter(tuple[TextLine, ...])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class TextStage:
         """Read the frames that are not in the journal. No job is left when this ends."""
         todo = [file for file in wanted if file not in journal]
         with ThreadPoolExecutor(self.workers, "admir-ocr") as pool:
-            jobs = [pool.submit(self._read_one, folder, file, journal) for file in todo]
+            jobs = [pool.submit(self.read_one, folder, file, journal) for file in todo]
             try:
                 for done, job in enumerate(as_completed(jobs), len(wanted) - len(todo) + 1):
                     job.result()
@@ -52,7 +52,8 @@ class TextStage:
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _read_one(self, folder: Path, file: str, journal: Journal) -> None:
+    def read_one(self, folder: Path, file: str, journal: Journal) -> None:
+        """Read one frame into the journal. Raises MemoryStoreError."""
         if self.stop():
             return
         pixels = kept_frame(folder / file, journal)
@@ -65,6 +66,6 @@ def _readings(seen: Survey, journal: Journal) -> list[Reading]:
     lines: tuple[TextLine, ...] = ()
     for sample in seen.samples:
         if sample.changed:
-            lines = _LINES.validate_python(journal[sample.frame.file])
+            lines = LINES.validate_python(journal[sample.frame.file])
         readings.append(Reading(time_s=sample.frame.time_s, lines=lines))
     return readings

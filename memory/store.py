@@ -152,13 +152,21 @@ class MemoryStore:
         finally:
             lock.release()
 
-    def partial(self, video_id: str, fingerprint: str) -> Path:
-        """The folder of the build under way; what other attempts left is removed."""
+    def partial(self, video_id: str, fingerprint: str, before: Memory | None = None) -> Path:
+        """The folder of the build under way; what other attempts left is removed.
+
+        A new one begins as a copy of the build `before`, where that is to be gone on from.
+        """
         builds = self._folder(video_id) / "builds"
         mine = builds / f"partial-{fingerprint[:16]}"
         for other in builds.glob("partial-*"):
             if other != mine:
                 shutil.rmtree(other, ignore_errors=True)
+        if before is not None and not _is_dir(mine):
+            with writing(mine):
+                unfinished = builds / "partial-copy"
+                shutil.copytree(before.folder, unfinished)
+                unfinished.replace(mine)
         self._make(mine / "frames")
         return mine
 

@@ -16,10 +16,11 @@ def active_subjects(
     narrative: Narrative,
     embedder: Embedder,
     top_k: int,
-) -> tuple[Subject, ...]:
-    """The `top_k` subjects by cos(profile, question + narrative), best first."""
+) -> tuple[tuple[Subject, float], ...]:
+    """The `top_k` subjects by rho = cos(profile, question + narrative), and rho, best first."""
     if not subjects:
         return ()
     anchor = embedder.encode([f"{question}\n{narrative.text}"])[0]
     scores = embedder.encode([subject.profile for subject in subjects]) @ anchor
-    return tuple(subjects[i] for i in np.argsort(-scores, kind="stable")[:top_k])
+    best = np.argsort(-scores, kind="stable")[:top_k]
+    return tuple((subjects[i], round(float(scores[i]), 4)) for i in best)

@@ -56,6 +56,7 @@ class _Collector:
     folder: Path
     thumb_step_s: float
     tell: Callable[[float], None]
+    take: Callable[[Sample], None]
     detector: ShotDetector = field(default_factory=ShotDetector)
     samples: list[Sample] = field(default_factory=list)
     thumb_times: list[float] = field(default_factory=list)
@@ -94,7 +95,9 @@ class _Collector:
         motion = 10 * float(np.mean(self.moved)) if self.moved else 0.0
         self.moved.clear()
         look = look_at(picture.pixels, motion=min(1.0, motion))
-        self.samples.append(Sample(frame=frame, changed=changed, look=look))
+        sample = Sample(frame=frame, changed=changed, look=look)
+        self.samples.append(sample)
+        self.take(sample)
         self.tell(picture.time_s)
 
 
@@ -106,10 +109,14 @@ def survey(
     stated_s: float,
     tell: Callable[[float], None],
     stop: Callable[[], bool],
+    take: Callable[[Sample], None] = lambda sample: None,
 ) -> Survey:
-    """Walk the file; write `frames/` and `thumbs.npz` into `folder`. Runs in a thread."""
+    """Walk the file; write `frames/` and `thumbs.npz` into `folder`. Runs in a thread.
+
+    `take` gets each sample once its frame is written.
+    """
     step_s = max(1 / _THUMB_FPS, stated_s / _MOST_THUMBS)
-    collector = _Collector(folder=folder, thumb_step_s=step_s - 1e-6, tell=tell)
+    collector = _Collector(folder=folder, thumb_step_s=step_s - 1e-6, tell=tell, take=take)
     facts = decode(
         path, collector.add_thumb, collector.add_sample, sample_fps=sample_fps, stop=stop
     )

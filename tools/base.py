@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -14,7 +14,7 @@ from admir.memory.index import HybridIndex
 from admir.memory.pixels import nearest_frame
 from admir.perception.decode import Picture, save_jpeg
 from admir.settings import Settings
-from admir.types import Evidence, Memory, ScreenText, Span, Utterance
+from admir.types import Evidence, Hit, Memory, ScreenText, Span, Usage, Utterance
 
 
 class Arguments(BaseModel):
@@ -30,12 +30,16 @@ A = TypeVar("A", bound=Arguments)
 class ToolResult:
     """What a tool brings: a summary, and evidence that has no ids yet.
 
-    `looked_at` is set by tools that look at a range; the stagnation guard counts it.
+    `looked_at` is set by tools that look at a range; the stagnation guard counts it. `hits` and
+    `grids_s` are for the trace: see `Observation`.
     """
 
     summary: str
     evidence: tuple[Evidence, ...] = ()
     looked_at: Span | None = None
+    hits: tuple[Hit, ...] = ()
+    grids_s: tuple[tuple[float, ...], ...] = ()
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +75,19 @@ class Tool(Generic[A]):
     run: Callable[[ToolContext, A], Awaitable[ToolResult]]
 
     def schema(self) -> dict[str, Any]:
-        """The JSON schema of the arguments."""
-        return self.arguments.model_json_schema()
+        """The JSON schema of the arguments, without what says nothing to a model."""
+        plain: dict[str, Any] = _plain(self.arguments.model_json_schema())
+        plain.pop("description", None)
+        return plain
+
+
+def _plain(part: Any) -> Any:
+    """A schema without the titles that pydantic gives; no field of ours is called title."""
+    if isinstance(part, list):
+        return [_plain(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    return {key: _plain(value) for key, value in part.items() if key != "title"}
 
 
 def screen_evidence(memory: Memory, line: ScreenText, score: float = 0.0) -> Evidence:

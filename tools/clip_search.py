@@ -27,7 +27,8 @@ async def run(context: ToolContext, arguments: ClipSearch) -> ToolResult:
         evidence += line_evidence(context.memory, blocks, spans, moment.score)
         evidence += _captions(context, moment)
     summary = f"Moments found: {', '.join(str(m.span) for m in moments) or 'none'}."
-    return ToolResult(summary=summary, evidence=tuple(evidence))
+    hits = tuple(hit for moment in moments for hit in moment.hits)
+    return ToolResult(summary=summary, evidence=tuple(evidence), hits=hits)
 
 
 def _captions(context: ToolContext, moment: Moment) -> list[Evidence]:

@@ -60,7 +60,12 @@ async def run(context: ToolContext, arguments: CommunicationExpert) -> ToolResul
         for finding in report.findings
     )
     count = f"{len(pictures)} frames of {span} in {-(-len(pictures) // 4)} grids."
-    return ToolResult(summary=f"{count}\n{report.text}", evidence=evidence)
+    return ToolResult(
+        summary=f"{count}\n{report.text}",
+        evidence=evidence,
+        grids_s=report.grids_s,
+        usage=report.usage,
+    )
 
 
 TOOL = Tool(name="communication_expert", arguments=CommunicationExpert, run=run)

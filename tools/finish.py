@@ -11,7 +11,7 @@ class Finish(Arguments):
     """Arguments of `finish`."""
 
     answer: str = Field(min_length=1, max_length=4000, description="the answer, in plain words")
-    evidence_ids: tuple[str, ...] = Field((), max_length=64, description="ids it rests on: e1, e2")
+    evidence_ids: tuple[str, ...] = Field(max_length=64, description="ids it rests on: e1, e2")
     absent: bool = Field(False, description="true when the video does not show what is asked for")
 
 

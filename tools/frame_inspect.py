@@ -52,6 +52,8 @@ async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
         summary=f"Frames at {at} s.\n{report.text}",
         evidence=tuple(_evidence(context, finding) for finding in report.findings),
         looked_at=span,
+        grids_s=report.grids_s,
+        usage=report.usage,
     )
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
 
-from admir.errors import AdmirError
+from admir.backends.base import ToolSpec
+from admir.errors import AdmirError, BackendUnavailable
 from admir.prompts import load_prompt
+from admir.settings import Settings
 from admir.tools import clip_search, communication_expert, finish, frame_inspect, global_browse
 from admir.tools.base import Tool, ToolContext, ToolResult
 from admir.types import Action
@@ -39,22 +42,31 @@ def parse(action: Action) -> Any:
         raise ToolError(f"{action.tool}: {where}: {first['msg']}") from None
 
 
+def available(settings: Settings) -> tuple[str, ...]:
+    """The names of the tools of an ask: all, or all but the expert (ablation, Fig. 3 c)."""
+    left_out = () if settings.communication_expert else (communication_expert.TOOL.name,)
+    return tuple(name for name in TOOLS if name not in left_out)
+
+
 async def carry_out(context: ToolContext, action: Action) -> ToolResult:
-    """Run an action; raises ToolError where it cannot be done."""
+    """Run an action; raises ToolError where it cannot be done, BackendUnavailable for good."""
     arguments = parse(action)
+    if action.tool not in available(context.settings):
+        raise ToolError(f"{action.tool} is switched off for this ask; use another tool")
     try:
         return await TOOLS[action.tool].run(context, arguments)
+    except BackendUnavailable:
+        raise
     except (ValueError, OSError, AdmirError) as error:
         raise ToolError(f"{action.tool}: {error}") from None
 
 
-def describe() -> list[dict[str, Any]]:
-    """Every tool's name, description and argument schema, for function calling and docs."""
-    return [
-        {
-            "name": tool.name,
-            "description": load_prompt(f"tool_{tool.name}").render(),
-            "parameters": tool.schema(),
-        }
-        for tool in TOOLS.values()
-    ]
+def tool_specs(settings: Settings) -> tuple[ToolSpec, ...]:
+    """The tools of an ask as a mind is told of them, for function calling."""
+    return tuple(_spec(name) for name in available(settings))
+
+
+@cache
+def _spec(name: str) -> ToolSpec:
+    description = load_prompt(f"tool_{name}").render()
+    return ToolSpec(name=name, description=description, parameters=TOOLS[name].schema())

@@ -12,30 +12,48 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import StreamWriter
 
-from admir.agent.grounding import verify
+from admir.agent.budget import Budget, BudgetSpent
+from admir.agent.grounding import verify, visual_anchors
 from admir.agent.guards import redirected
 from admir.agent.ledger import described, enter
+from admir.agent.outcome import (
+    Judged,
+    basis_of,
+    better,
+    chosen,
+    cited_by,
+    is_grounded,
+    unchecked,
+)
 from admir.agent.wiring import own_version, quiet, route, telling
-from admir.backends.base import Decision, Mind, Rejection, Situation
+from admir.backends.base import Accepted, Decision, Mind, Rejection, Situation
 from admir.memory.subjects import active_subjects
 from admir.perception.embed import Embedder
 from admir.prompts import load_prompt
 from admir.settings import Settings
+from admir.text import cut
 from admir.tools.base import ToolContext, ToolResult
 from admir.tools.finish import Finish
-from admir.tools.registry import ToolError, carry_out, parse
-from admir.trace import Answered, AnswerEvent, Asked, Backtracked, Oriented, StepTaken
+from admir.tools.registry import ToolError, carry_out, parse, tool_specs
+from admir.trace import (
+    Answered,
+    AnswerEvent,
+    Asked,
+    Backtracked,
+    Oriented,
+    Reworded,
+    StepTaken,
+)
 from admir.types import (
     Action,
     Answer,
-    Basis,
     Evidence,
     Memory,
     Observation,
@@ -45,8 +63,6 @@ from admir.types import (
     Usage,
     Verdict,
 )
-
-NO_ANSWER = "No answer could be grounded."
 
 
 class State(TypedDict):
@@ -62,7 +78,8 @@ class State(TypedDict):
     decision: Decision | None
     draft: Finish | None
     verdict: Verdict | None
-    best: tuple[Finish, Verdict] | None
+    best: Judged | None
+    spent: str
     prompt_hashes: dict[str, str]
     usage: Usage
     answer: Answer | None
@@ -80,6 +97,7 @@ START_STATE: State = {
     "draft": None,
     "verdict": None,
     "best": None,
+    "spent": "",
     "prompt_hashes": {},
     "usage": Usage(),
     "answer": None,
@@ -96,6 +114,7 @@ class Agent:
     embedder: Embedder
     tools: ToolContext
     settings: Settings
+    budget: Budget = field(default_factory=Budget)
 
     async def events(self) -> AsyncIterator[AnswerEvent]:
         """Run the graph; the last event is `Answered`."""
@@ -131,10 +150,10 @@ class Agent:
         graph.add_node("act", telling(Agent._act))
         graph.add_node("verify", telling(Agent._verify))
         graph.add_node("backtrack", telling(Agent._backtrack))
-        graph.add_node("refine", quiet(Agent._refine))
+        graph.add_node("refine", telling(Agent._refine))
         graph.add_edge(START, "orient")
         link, next_turn = graph.add_conditional_edges, route(Agent._next_turn)
-        link("reason", route(Agent._after_reason), ["act", "verify"])
+        link("reason", route(Agent._after_reason), ["act", "verify", "refine"])
         link("act", next_turn, ["reason", "refine"])
         link("verify", route(Agent._after_verify), ["backtrack", "refine", "reason"])
         link("backtrack", next_turn, ["reason", "refine"])
@@ -143,20 +162,25 @@ class Agent:
 
     async def _orient(self, state: State, writer: StreamWriter) -> dict[str, Any]:
         """The narrative, and the subjects that the question is about (eq. 3)."""
-        subjects = active_subjects(
-            self.memory.subjects,
+        active = active_subjects(
+            self.memory.subjects if self.settings.subject_registry else (),
             self.question,
             self.memory.narrative,
             self.embedder,
             self.settings.subject_top_k,
         )
-        writer(Oriented(narrative=self.memory.narrative, subjects=subjects))
+        subjects = tuple(subject for subject, _ in active)
+        scores = tuple(score for _, score in active)
+        writer(Oriented(narrative=self.memory.narrative, subjects=subjects, scores=scores))
         return {"subjects": subjects}
 
     async def _reason(self, state: State) -> dict[str, Any]:
         """Thought and actions, from everything seen but the weak branch."""
         started = time.monotonic()
-        decision = await self.mind.reasoner.decide(self._situation(state))
+        try:
+            decision = await self.budget.within(self.mind.reasoner.decide(self._situation(state)))
+        except BudgetSpent as stop:
+            return {"spent": str(stop), "draft": None, "verdict": None}
         step = Step(
             index=len(state["steps"]) + 1,
             thought=decision.thought,
@@ -184,9 +208,12 @@ class Agent:
             constraints=state["constraints"],
             limits=self.memory.provenance.warnings,
             steps_left=self.settings.max_steps - len(state["steps"]),
+            tools=tool_specs(self.settings),
         )
 
-    def _after_reason(self, state: State) -> Literal["act", "verify"]:
+    def _after_reason(self, state: State) -> Literal["act", "verify", "refine"]:
+        if state["spent"]:
+            return "refine"
         decision = state["decision"]
         assert decision is not None
         return "verify" if any(a.tool == "finish" for a in decision.actions) else "act"
@@ -198,6 +225,7 @@ class Agent:
         looked = list(state["looked"])
         actions = [self._guarded(action, looked) for action in step.actions]
         results = await asyncio.gather(*(self._carry_out(action) for action, _ in actions))
+        usage = sum((r.usage for r in results if isinstance(r, ToolResult)), Usage())
         ledger, observations = state["ledger"], []
         for (action, note), result in zip(actions, results, strict=True):
             ledger, observation = _observe(ledger, action, result, note)
@@ -209,6 +237,7 @@ class Agent:
             step,
             actions=tuple(action for action, _ in actions),
             observations=tuple(observations),
+            usage=step.usage + usage,
             seconds=round(step.seconds + time.monotonic() - started, 3),
         )
         writer(StepTaken(step=done))
@@ -216,6 +245,7 @@ class Agent:
         return {
             "steps": (*state["steps"][:-1], done),
             "ledger": ledger,
+            "usage": state["usage"] + usage,
             "looked": (*state["looked"], *(o.looked_at for o in observations if o.looked_at)),
             "weak": state["weak"] - seen,
         }
@@ -239,9 +269,11 @@ class Agent:
 
     async def _carry_out(self, action: Action) -> ToolResult | ToolError:
         try:
-            return await carry_out(self.tools, action)
+            return await self.budget.within(carry_out(self.tools, action))
         except ToolError as error:
             return error
+        except BudgetSpent as stop:
+            return ToolError(f"{action.tool}: {stop}")
 
     async def _verify(self, state: State, writer: StreamWriter) -> dict[str, Any]:
         """Psi on the handed-in draft. A finish that cannot be read is an observation."""
@@ -255,9 +287,20 @@ class Agent:
             done = replace(step, observations=(failed,))
             writer(StepTaken(step=done))
             return {"steps": (*state["steps"][:-1], done)}
-        verdict, usage = await verify(
-            draft, self.question, state["ledger"], self.memory, self.mind.reasoner
+        checking = verify(
+            draft,
+            self.question,
+            state["ledger"],
+            self.memory,
+            self.mind.reasoner,
+            looks=self.settings.visual_anchor,
         )
+        try:
+            verdict, usage = await self.budget.within(checking)
+        except BudgetSpent as stop:
+            writer(StepTaken(step=step))
+            best = state["best"] or unchecked(draft, str(stop))
+            return {"spent": str(stop), "best": best, "draft": None, "verdict": None}
         seconds = round(step.seconds + time.monotonic() - started, 3)
         skipped = tuple(
             Observation(tool=a.tool, text="not carried out: finish came with it", failed=True)
@@ -276,7 +319,7 @@ class Agent:
             "steps": (*state["steps"][:-1], done),
             "draft": draft,
             "verdict": verdict,
-            "best": _better(state["best"], (draft, verdict)),
+            "best": better(state["best"], (draft, verdict)),
             "usage": state["usage"] + usage,
         }
 
@@ -287,7 +330,9 @@ class Agent:
         return "refine" if verdict.accepted else "backtrack"
 
     def _next_turn(self, state: State) -> Literal["reason", "refine"]:
-        return "reason" if len(state["steps"]) < self.settings.max_steps else "refine"
+        spent = state["spent"] or self.budget.spent(state["usage"])
+        left = len(state["steps"]) < self.settings.max_steps and not spent
+        return "reason" if left else "refine"
 
     async def _backtrack(self, state: State, writer: StreamWriter) -> dict[str, Any]:
         """Forced backtrack (2.3.1): the negative constraint, and the weak branch taken away."""
@@ -316,50 +361,53 @@ class Agent:
             "prompt_hashes": {**state["prompt_hashes"], prompt.name: prompt.sha256},
         }
 
-    async def _refine(self, state: State) -> dict[str, Any]:
+    async def _refine(self, state: State, writer: StreamWriter) -> dict[str, Any]:
         """The final wording; where the budget is spent, of the best draft, ungrounded."""
-        verdict, draft = state["verdict"], state["draft"]
-        if verdict is None or draft is None or not verdict.accepted:
-            draft, verdict = state["best"] or (
-                Finish(answer=NO_ANSWER, evidence_ids=(), absent=False),
-                None,
+        draft, verdict = chosen(state["draft"], state["verdict"], state["best"])
+        cited = cited_by(verdict, state["ledger"])
+        spent = state["spent"] or self.budget.spent(state["usage"])
+        anchors = visual_anchors(cited) if self.settings.visual_anchor else ()
+        text, usage = draft.answer, Usage()
+        if verdict is not None and not spent:
+            accepted = Accepted(
+                question=self.question, answer=draft.answer, evidence=cited, anchors=anchors
             )
-        ids = {i for claim in verdict.claims for i in claim.evidence} if verdict else set()
-        cited = tuple(e for e in state["ledger"] if e.id in ids)
-        refined = await self.mind.reasoner.refine(self.question, draft.answer, cited)
-        return {"answer": self._answer(state, refined.answer, verdict, cited, refined.usage)}
+            try:
+                refined = await self.budget.within(self.mind.reasoner.refine(accepted))
+                text, usage = refined.answer, refined.usage
+                writer(Reworded(draft=draft.answer, answer=text, anchors=anchors, usage=usage))
+            except BudgetSpent as stop:
+                spent = str(stop)
+        answer = self._answer(state, cut(text, self.settings.answer_words), verdict, cited)
+        warnings = (f"{spent}: the answer is not reworded",) if spent and verdict else ()
+        return {"answer": replace(answer, usage=answer.usage + usage, warnings=warnings)}
 
     def _answer(
-        self,
-        state: State,
-        text: str,
-        verdict: Verdict | None,
-        cited: tuple[Evidence, ...],
-        usage: Usage,
+        self, state: State, text: str, verdict: Verdict | None, cited: tuple[Evidence, ...]
     ) -> Answer:
-        grounded = verdict is not None and verdict.accepted and not verdict.absence
+        grounded = is_grounded(verdict)
         return Answer(
             video_id=self.memory.video.id,
             question=self.question,
             answer=text,
             grounded=grounded,
-            basis=_basis(verdict),
+            basis=basis_of(verdict),
             claims=verdict.claims if verdict else (),
             evidence=cited,
             steps=state["steps"],
-            usage=state["usage"] + usage,
+            usage=state["usage"],
             preset=self.settings.preset,
             models=self.mind.models,
-            prompt_hashes=state["prompt_hashes"],
+            prompt_hashes={**self.mind.prompts, **state["prompt_hashes"]},
             reason="" if grounded else self._why(state, verdict),
         )
 
     def _why(self, state: State, verdict: Verdict | None) -> str:
         """Why the answer is not grounded, and what this memory cannot know."""
-        spent = len(state["steps"]) >= self.settings.max_steps and not (
-            verdict and verdict.accepted
-        )
-        parts = [f"{self.settings.max_steps} steps are spent" if spent else ""]
+        accepted = verdict is not None and verdict.accepted
+        steps = len(state["steps"]) >= self.settings.max_steps and not accepted
+        parts = [f"{self.settings.max_steps} steps are spent" if steps else ""]
+        parts.append(state["spent"] or self.budget.spent(state["usage"]))
         parts.append(verdict.reason if verdict else "no draft was handed in")
         parts += self.memory.provenance.warnings
         return "; ".join(part for part in parts if part)
@@ -374,27 +422,10 @@ def _observe(
     ledger, numbered = enter(ledger, result.evidence)
     text = "\n".join(part for part in (f"{note}{result.summary}", described(numbered)) if part)
     return ledger, Observation(
-        tool=action.tool, text=text, evidence=numbered, looked_at=result.looked_at
+        tool=action.tool,
+        text=text,
+        evidence=numbered,
+        looked_at=result.looked_at,
+        hits=result.hits,
+        grids_s=result.grids_s,
     )
-
-
-def _better(
-    best: tuple[Finish, Verdict] | None, new: tuple[Finish, Verdict]
-) -> tuple[Finish, Verdict]:
-    """The draft with the larger share of claims that stand; of equals the newer."""
-    return new if best is None or _standing(new[1]) >= _standing(best[1]) else best
-
-
-def _standing(verdict: Verdict) -> float:
-    if verdict.absence:
-        return -1.0
-    good = sum(claim.status in ("verified", "expert") for claim in verdict.claims)
-    return good / max(1, len(verdict.claims))
-
-
-def _basis(verdict: Verdict | None) -> Basis:
-    if verdict is None or not verdict.accepted:
-        return "none"
-    if verdict.absence:
-        return "absence"
-    return "evidence" if any(c.status == "verified" for c in verdict.claims) else "expert"

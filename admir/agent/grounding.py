@@ -60,9 +60,14 @@ async def verify(
     evidence: Sequence[Evidence],
     memory: Memory,
     reasoner: Reasoner,
+    *,
+    looks: bool = True,
 ) -> tuple[Verdict, Usage]:
-    """The verdict on a draft, and what it cost."""
-    anchors = visual_anchors(evidence)
+    """The verdict on a draft, and what it cost.
+
+    Without `looks` there are no visual anchors and no frames to look at (ablation, Fig. 3 c).
+    """
+    anchors = visual_anchors(evidence) if looks else ()
     claims = claims_of(draft, evidence)
     if not draft.absent:
         claims = tuple(cheap_check(claim, evidence) for claim in claims)
@@ -74,7 +79,7 @@ async def verify(
             claims=claims,
             evidence=tuple(evidence),
             anchors=anchors,
-            look=lambda ids: cited_frames(ids, evidence, memory),
+            look=lambda ids: cited_frames(ids, evidence, memory) if looks else {},
         )
     )
     kept = tuple(
@@ -87,12 +92,15 @@ async def verify(
 def _kept(before: Claim, after: Claim | None, evidence: Sequence[Evidence]) -> Claim:
     """The mind's word on a claim, as far as it goes.
 
-    It cannot drop a claim, lift a cheap check, or verify without evidence that proves.
+    It cannot drop a claim, lift a cheap check, or verify without evidence that proves. What rests
+    on the expert alone stands as the expert's (the golden source of B.3).
     """
     if before.reason or after is None:
         return replace(before, reason=before.reason or "the check left it out")
     kinds = {e.kind for e in evidence if e.id in before.evidence}
     if after.status == "verified" and not kinds & set(_PROVING):
+        if "expert" in kinds:
+            return replace(before, status="expert", reason=after.reason)
         return replace(before, reason="no frame, screen text, speech or measurement is cited")
     return replace(before, status=after.status, reason=after.reason)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from admir.text import squash
+from admir.text import shown, squash
 from admir.types import Evidence
 
 
@@ -35,7 +35,7 @@ def _identity(evidence: Evidence) -> tuple[str, ...]:
 
 def described(evidence: Iterable[Evidence]) -> str:
     """One line each, as it stands in an observation."""
-    return "\n".join(f"[{e.id}] {e.span} {_who(e)}: {e.quote}" for e in evidence)
+    return "\n".join(f"[{e.id}] {e.span} {_who(e)}: {shown(e.quote)}" for e in evidence)
 
 
 def _who(evidence: Evidence) -> str:

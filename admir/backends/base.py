@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from admir.perception.decode import Picture
 from admir.perception.grids import Grid
@@ -31,11 +31,15 @@ from admir.types import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClipView:
-    """A clip to caption, with what was measured in it; `pictures` is for minds that look."""
+    """A clip to caption, with what was measured in it.
+
+    Minds that look get up to 5 `pictures`; they caption while shots are still sought, and their
+    `shot_count` is 0.
+    """
 
     clip: Clip
     utterances: tuple[Utterance, ...]
-    shot_count: int
+    shot_count: int = 0
     pictures: tuple[Picture, ...] = ()
 
 
@@ -45,6 +49,14 @@ class Caption:
 
     description: str
     subjects: tuple[Subject, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """One registry; `failed` says why some of it could not be compared, empty where all was."""
+
+    subjects: tuple[Subject, ...]
+    failed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +112,15 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What looking brought: a text for the reader, and findings that can be cited."""
+    """What looking brought: a text for the reader, and findings that can be cited.
+
+    `grids_s` are the times of the frames that were looked at, by the picture they stood in.
+    """
 
     text: str
     findings: tuple[Finding, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    grids_s: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +131,15 @@ class Rejection:
     reason: str
     evidence: tuple[str, ...]
     ranges: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool as a mind is told of it; `parameters` is the JSON schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +157,7 @@ class Situation:
     limits: tuple[str, ...]
     """What this memory cannot know, in words (no speech was transcribed, a file broke off)."""
     steps_left: int
+    tools: tuple[ToolSpec, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +195,19 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """An accepted answer to word for the reader.
+
+    `anchors` are what the evidence shows (W of eq. 5), for an answer that names nothing seen.
+    """
+
+    question: str
+    answer: str
+    evidence: tuple[Evidence, ...]
+    anchors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refined:
     """The final wording."""
 
@@ -177,14 +216,22 @@ class Refined:
 
 
 class Perceiver(Protocol):
-    """Sees: makes the memory, and looks again when a tool asks."""
+    """Sees: makes the memory, and looks again when a tool asks.
+
+    `id` names the models and prompts that a memory depends on. A mind that `looks` captions from
+    pictures: the builder then neither reads faces nor waits for the whole video.
+    """
 
     id: str
+    looks: bool
 
     async def caption(self, view: ClipView) -> Caption:
-        """Describe a clip and name who and what appears in it."""
+        """Describe a clip and name who and what appears in it; raises ModelError."""
 
-    async def merge_subjects(self, partial: Sequence[Sequence[Subject]]) -> tuple[Subject, ...]:
+    async def read_text(self, picture: Picture) -> tuple[str, ...]:
+        """The lines of text in one picture of high resolution; raises ModelError."""
+
+    async def merge_subjects(self, partial: Sequence[Sequence[Subject]]) -> Merged:
         """One registry of the partial ones: earliest sight kept, fields united, nobody lost."""
 
     async def narrate(self, story: Story) -> Narrative:
@@ -208,14 +255,21 @@ class Reasoner(Protocol):
     async def check(self, check: Check) -> Checked:
         """Give each claim a status; those that are already decided stay as they are."""
 
-    async def refine(self, question: str, answer: str, evidence: Sequence[Evidence]) -> Refined:
+    async def refine(self, accepted: Accepted) -> Refined:
         """Shorten an accepted answer and name what is seen; add and lose no fact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mind:
-    """The two halves together, and the names of the models behind them by role."""
+    """The two halves together, and the names of the models behind them by role.
+
+    `prompts` are the hashes of the prompts they use, by name; `spent` tells what they have cost
+    since they were opened; `leaves_for` names the hosts that get frames and text of a video.
+    """
 
     perceiver: Perceiver
     reasoner: Reasoner
     models: Mapping[str, str]
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    spent: Callable[[], Usage] = Usage
+    leaves_for: tuple[str, ...] = ()

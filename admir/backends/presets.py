@@ -5,22 +5,20 @@ from __future__ import annotations
 from functools import cache
 
 from admir.backends.base import Mind
-from admir.errors import BackendUnavailable
 from admir.perception.embed import Embedder, HashingEmbedder
 from admir.perception.ocr import TextReader
 from admir.settings import Settings
 
 
 def open_mind(settings: Settings, reader: TextReader) -> Mind:
-    """The mind of the preset; raises BackendUnavailable."""
+    """The mind of the preset; raises EndpointError or OptionError."""
     if settings.preset == "offline":
         from admir.backends.offline import offline_mind
 
         return offline_mind(reader, settings.answer_words)
-    raise BackendUnavailable(
-        f"preset {settings.preset!r} needs a language model, and this version has no model backend "
-        "yet; use `--preset offline` (or ADMIR_PRESET=offline), which needs no key and no weights"
-    )
+    from admir.backends.llm import llm_mind
+
+    return llm_mind(settings)
 
 
 @cache

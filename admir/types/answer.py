@@ -60,13 +60,26 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What something cost."""
+    """What something cost.
+
+    `calls` are those that a server answered, `cached` the replies that were known from before and
+    cost nothing, `retries` the calls that had to be sent again. `cost_usd` leaves out the
+    `unpriced` calls: no price is known for their model.
+    """
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     images: int = 0
     cost_usd: float = 0.0
+    cached: int = 0
+    retries: int = 0
+    unpriced: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Input and output together."""
+        return self.input_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -75,6 +88,9 @@ class Usage:
             output_tokens=self.output_tokens + other.output_tokens,
             images=self.images + other.images,
             cost_usd=self.cost_usd + other.cost_usd,
+            cached=self.cached + other.cached,
+            retries=self.retries + other.retries,
+            unpriced=self.unpriced + other.unpriced,
         )
 
 
@@ -88,13 +104,19 @@ class Action:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What came back. `looked_at` is the range of the video it covers, for the guards."""
+    """What came back. `looked_at` is the range of the video it covers, for the guards.
+
+    `hits` are those of a search with both parts of their scores, `grids_s` the times of the frames
+    that were looked at, by the picture they stood in.
+    """
 
     tool: str
     text: str
     evidence: tuple[Evidence, ...] = ()
     looked_at: Span | None = None
     failed: bool = False
+    hits: tuple[Hit, ...] = ()
+    grids_s: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

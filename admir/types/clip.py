@@ -16,12 +16,16 @@ CLIP_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clip:
-    """A few seconds of the video in words; what the index holds."""
+    """A few seconds of the video in words; what the index holds.
+
+    `caption_error` says why there is no caption where a model failed to give one.
+    """
 
     video_id: str
     index: int
     span: Span
     caption: str = ""
+    caption_error: str = ""
     speech: str = ""
     screen_text: tuple[str, ...] = ()
     look: Look | None = None

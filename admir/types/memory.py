@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from admir.types.answer import Usage
 from admir.types.clip import CLIP_S, Clip, clip_spans, text_clip, timeline_lines, timeline_words
 from admir.types.video import Frame, ScreenText, Shot, Span, Utterance, VideoInfo
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Version of memory.json; a reader refuses a higher one."""
 
 SubjectKind = Literal["person", "name", "object"]
@@ -85,7 +86,10 @@ class Narrative:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """How a memory came to be. `fingerprint` covers everything that a rebuild would depend on."""
+    """How a memory came to be. `fingerprint` covers everything that a rebuild would depend on.
+
+    `failed` says what a model could not do, one line each: the next build tries that again.
+    """
 
     fingerprint: str
     admir_version: str
@@ -99,6 +103,9 @@ class Provenance:
     frames_sampled: int = 0
     frames_read: int = 0
     warnings: tuple[str, ...] = ()
+    models: Mapping[str, str] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    failed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,7 +58,7 @@ def test_subjects_that_fit_equally_keep_their_order():
 
 
 def merged(groups):
-    return run_sync(OfflinePerceiver(RapidOcrReader()).merge_subjects(groups))
+    return run_sync(OfflinePerceiver(RapidOcrReader()).merge_subjects(groups)).subjects
 
 
 def test_the_characters_and_the_product_of_the_ad_are_in_its_registry(demo, facts):

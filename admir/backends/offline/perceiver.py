@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
-from admir.backends.base import Caption, ClipView, GridReading, Inspection, Report, Story
+from admir.backends.base import (
+    Caption,
+    ClipView,
+    GridReading,
+    Inspection,
+    Merged,
+    Report,
+    Story,
+)
 from admir.backends.offline.inspecting import read_frames, see_frames
 from admir.backends.offline.names import names_in, same_name
 from admir.backends.offline.persuasion import read_grids
 from admir.backends.offline.telling import tell_story
+from admir.backends.registry import numbered, united
+from admir.perception.decode import Picture
 from admir.perception.look import look_words
 from admir.perception.ocr import TextReader
-from admir.perception.people import merge_spans
 from admir.types import Clip, Narrative, Subject
 
 _NOT_A_PERSON = ("narrator", "voice", "voiceover", "announcer", "speaker", "vo")
@@ -23,6 +31,7 @@ class OfflinePerceiver:
     """See the module; `Perceiver` says what each method owes."""
 
     id = "offline-measured-v2"
+    looks = False
 
     def __init__(self, reader: TextReader) -> None:
         self._reader = reader
@@ -34,7 +43,12 @@ class OfflinePerceiver:
             subjects=tuple(_subjects(view)),
         )
 
-    async def merge_subjects(self, partial: Sequence[Sequence[Subject]]) -> tuple[Subject, ...]:
+    async def read_text(self, picture: Picture) -> tuple[str, ...]:
+        """See `Perceiver`: by the text reader."""
+        lines = await asyncio.to_thread(self._reader.read, picture.pixels)
+        return tuple(line.text for line in lines)
+
+    async def merge_subjects(self, partial: Sequence[Sequence[Subject]]) -> Merged:
         """See `Perceiver`: subjects of one name are one."""
         merged: list[Subject] = []
         for subject in sorted(
@@ -44,8 +58,8 @@ class OfflinePerceiver:
             if known is None:
                 merged.append(subject)
             else:
-                merged[known] = _united(merged[known], subject)
-        return tuple(_numbered(merged))
+                merged[known] = united(merged[known], subject)
+        return Merged(subjects=numbered(merged))
 
     async def narrate(self, story: Story) -> Narrative:
         """See `Perceiver`: told from the lines of the screen and of the speech."""
@@ -107,19 +121,3 @@ def _subjects(view: ClipView) -> Iterator[Subject]:
 def _is_one(a: Subject, b: Subject) -> bool:
     """A person known by a face alone has a number for a name, which joins nobody."""
     return "person" not in (a.kind, b.kind) and same_name(a.name, b.name)
-
-
-def _united(a: Subject, b: Subject) -> Subject:
-    """`a` was seen first and keeps its name; the fields are united."""
-    return replace(
-        a,
-        appearance=tuple(dict.fromkeys((*a.appearance, *b.appearance))),
-        identity=tuple(dict.fromkeys((*a.identity, *b.identity))),
-        first_seen_s=min(a.first_seen_s, b.first_seen_s),
-        seen=merge_spans((*a.seen, *b.seen)),
-    )
-
-
-def _numbered(subjects: Iterable[Subject]) -> Iterator[Subject]:
-    for number, subject in enumerate(subjects, start=1):
-        yield replace(subject, id=f"s{number}")

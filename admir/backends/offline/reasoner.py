@@ -7,10 +7,9 @@ finishes with the best draft. After a rejection it looks closer at the next best
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 
-from admir.backends.base import Check, Checked, Decision, Refined, Situation
+from admir.backends.base import Accepted, Check, Checked, Decision, Refined, Situation
 from admir.backends.offline.checking import check_claims
 from admir.backends.offline.drafting import drafts
 from admir.backends.offline.material import Draft
@@ -20,8 +19,8 @@ from admir.backends.offline.relevance import SCREEN_KINDS, missing_names
 from admir.backends.offline.saying import language_of, say
 from admir.backends.offline.sighting import inspect_action, looks
 from admir.perception.ocr import TextReader
-from admir.text import squash
-from admir.types import Action, Evidence, Span
+from admir.text import cut, squash
+from admir.types import Action, Span
 
 _INSPECT_S = 1.0
 _SURE = 0.6
@@ -50,10 +49,10 @@ class OfflineReasoner:
         claims = await asyncio.to_thread(check_claims, check, self._reader)
         return Checked(claims=claims)
 
-    async def refine(self, question: str, answer: str, evidence: Sequence[Evidence]) -> Refined:
+    async def refine(self, accepted: Accepted) -> Refined:
         """Cut to the word limit at a clause. Extracted answers already name what is seen."""
-        text = " ".join(answer.split())
-        return Refined(answer=_cut(text, self._answer_words))
+        text = " ".join(accepted.answer.split())
+        return Refined(answer=cut(text, self._answer_words))
 
 
 def _best_draft(query: Query, situation: Situation) -> Draft | None:
@@ -183,13 +182,3 @@ def _unknown(query: Query, situation: Situation) -> str:
 
 def _has_han(situation: Situation) -> bool:
     return any(language_of(e.quote) == "zh" for e in situation.evidence if e.kind != "expert")
-
-
-def _cut(text: str, most_words: int) -> str:
-    parts = text.split()
-    if len(parts) <= most_words:
-        return text
-    kept = " ".join(parts[:most_words])
-    clause = re.match(r"(.+[.!?;,/])\s", kept)
-    long_enough = clause and len(clause.group(1).split()) >= most_words // 2
-    return clause.group(1).rstrip(" ,;/") if clause and long_enough else kept

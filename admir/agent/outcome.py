@@ -1,0 +1,56 @@
+"""From what a run brought to the Answer: the best draft, its basis, and why it is not grounded."""
+
+from __future__ import annotations
+
+from admir.tools.finish import Finish
+from admir.types import Basis, Evidence, Verdict
+
+NO_ANSWER = "No answer could be grounded."
+
+Judged = tuple[Finish, Verdict]
+
+
+def better(best: Judged | None, new: Judged) -> Judged:
+    """The draft with the larger share of claims that stand; of equals the newer."""
+    return new if best is None or _standing(new[1]) >= _standing(best[1]) else best
+
+
+def _standing(verdict: Verdict) -> float:
+    if verdict.absence:
+        return -1.0
+    good = sum(claim.status in ("verified", "expert") for claim in verdict.claims)
+    return good / max(1, len(verdict.claims))
+
+
+def unchecked(draft: Finish, why: str) -> Judged:
+    """A draft that nobody came to check."""
+    return draft, Verdict(accepted=False, claims=(), reason=f"the draft was not checked: {why}")
+
+
+def chosen(
+    draft: Finish | None, verdict: Verdict | None, best: Judged | None
+) -> tuple[Finish, Verdict | None]:
+    """The accepted draft, else the best of the rejected, else none."""
+    if draft is not None and verdict is not None and verdict.accepted:
+        return draft, verdict
+    return best or (Finish(answer=NO_ANSWER, evidence_ids=(), absent=False), None)
+
+
+def cited_by(verdict: Verdict | None, ledger: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+    """The evidence that the claims rest on."""
+    ids = {i for claim in verdict.claims for i in claim.evidence} if verdict else set()
+    return tuple(e for e in ledger if e.id in ids)
+
+
+def basis_of(verdict: Verdict | None) -> Basis:
+    """What the answer rests on."""
+    if verdict is None or not verdict.accepted:
+        return "none"
+    if verdict.absence:
+        return "absence"
+    return "evidence" if any(c.status == "verified" for c in verdict.claims) else "expert"
+
+
+def is_grounded(verdict: Verdict | None) -> bool:
+    """Whether every claim stands, and claims something that is there."""
+    return verdict is not None and verdict.accepted and not verdict.absence

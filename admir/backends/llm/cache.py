@@ -1,0 +1,91 @@
+"""Replies of models on disk, by what was asked: a rerun pays nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_cache_path
+from pydantic import TypeAdapter, ValidationError
+
+from admir.backends.llm.wire import RawReply
+
+_REPLY = TypeAdapter(RawReply)
+_ROOM_AFTER_CLEANING = 0.8
+_PUTS_BETWEEN_LOOKS = 200
+
+
+def cache_folder(chosen: Path | None) -> Path:
+    """Where replies are kept: the user's cache folder, unless another is chosen."""
+    return (chosen or user_cache_path("admir", appauthor=False)) / "replies"
+
+
+class ReplyCache:
+    """A folder of at most `most_bytes`; the replies used longest ago go first.
+
+    What cannot be read or written is as if it were not there: a cache is no reason to fail.
+    """
+
+    def __init__(self, folder: Path, most_bytes: int) -> None:
+        self._folder, self._most_bytes = folder, most_bytes
+        self._puts = 0
+
+    @staticmethod
+    def key(base_url: str, body: Mapping[str, Any]) -> str:
+        """The address of a request: a hash of where it goes and of all that it says."""
+        asked = json.dumps([base_url, body], sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def get(self, key: str) -> RawReply | None:
+        """The kept reply; it counts as used now."""
+        path = self._path(key)
+        try:
+            reply = _REPLY.validate_json(path.read_bytes())
+        except (OSError, ValidationError, ValueError):
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return reply
+
+    def put(self, key: str, reply: RawReply) -> None:
+        """Keep a reply."""
+        path = self._path(key)
+        fresh = path.with_name(f"{path.name}.{os.getpid()}.part")
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fresh.write_bytes(_REPLY.dump_json(reply))
+            fresh.replace(path)
+        if self._puts % _PUTS_BETWEEN_LOOKS == 0:
+            self._make_room()
+        self._puts += 1
+
+    def _path(self, key: str) -> Path:
+        return self._folder / key[:2] / f"{key}.json"
+
+    def _make_room(self) -> None:
+        kept = sorted(self._kept())
+        size = sum(bytes_ for _, bytes_, _ in kept)
+        if size <= self._most_bytes:
+            return
+        for _, bytes_, path in kept:
+            if size <= _ROOM_AFTER_CLEANING * self._most_bytes:
+                return
+            with suppress(OSError):
+                path.unlink()
+                size -= bytes_
+
+    def _kept(self) -> list[tuple[float, int, Path]]:
+        """Time of last use, size and path of every file."""
+        found = []
+        with suppress(OSError):
+            for path in self._folder.rglob("*"):
+                with suppress(OSError):
+                    facts = path.stat()
+                    if path.is_file():
+                        found.append((facts.st_mtime, facts.st_size, path))
+        return found

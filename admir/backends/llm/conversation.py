@@ -1,0 +1,126 @@
+"""What the controller has seen and done, as the messages of a chat with function calls.
+
+It begins alike at every step, so that servers can reuse what they have read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from admir.backends.base import Situation
+from admir.backends.llm.parts import clean, data_block, user
+from admir.backends.llm.quirks import Message
+from admir.types import Observation, Step, Subject
+
+MOST_LINE_CHARS = 300
+MOST_OBSERVATION_CHARS = 6_000
+"""Of an observation in the conversation; the trace and the evidence keep all of it."""
+
+_EVIDENCE = re.compile(r"^\[(e\d+)\]")
+
+
+def messages_of(situation: Situation, instructions: str) -> list[Message]:
+    """System, the question with what is known at the start, then each step with its results."""
+    standing = {evidence.id for evidence in situation.evidence}
+    messages: list[Message] = [{"role": "system", "content": instructions}, _opening(situation)]
+    for step in situation.steps:
+        messages += _turn(step, standing, situation)
+    if situation.steps_left <= 1:
+        messages.append(
+            user(["This is the last step: call the `finish` tool with what the evidence supports."])
+        )
+    return messages
+
+
+def _opening(situation: Situation) -> Message:
+    video = situation.video
+    known = [situation.narrative.text, *map(_subject_line, situation.subjects)]
+    about = [f"{key}: {value}" for key, value in video.metadata.items()]
+    parts = [
+        f"The video is {video.duration_s:.1f} s long.",
+        data_block("summary and subjects", [line for line in known if line]),
+    ]
+    if about:
+        parts.append(data_block("what the uploader says", about))
+    if situation.limits:
+        parts.append(f"Limits of what is known: {'; '.join(map(clean, situation.limits))}.")
+    return user([*parts, f"Question: {situation.question}"])
+
+
+def _subject_line(subject: Subject) -> str:
+    looks = "; ".join((*subject.appearance, *subject.identity))
+    return _cut(f"{subject.kind} {subject.name}: {looks}", MOST_LINE_CHARS)
+
+
+def _turn(step: Step, standing: set[str], situation: Situation) -> Iterator[Message]:
+    """The calls of a step, and a result for each of them, as the protocol wants it."""
+    if not step.actions:
+        yield {"role": "assistant", "content": step.thought or "(nothing)"}
+        yield user([_results(step, standing, situation)[0]])
+        return
+    calls = [
+        {
+            "id": f"s{step.index}a{n}",
+            "type": "function",
+            "function": {"name": action.tool, "arguments": _arguments(action.arguments)},
+        }
+        for n, action in enumerate(step.actions)
+    ]
+    yield {"role": "assistant", "content": step.thought, "tool_calls": calls}
+    results = _results(step, standing, situation)
+    for call, result in zip(calls, results, strict=True):
+        yield {"role": "tool", "tool_call_id": call["id"], "content": result}
+
+
+def _arguments(arguments: object) -> str:
+    return json.dumps(arguments, ensure_ascii=False, default=str)
+
+
+def _results(step: Step, standing: set[str], situation: Situation) -> list[str]:
+    """A text for each action; that of a rejected draft is the constraint it brought."""
+    told = list(step.observations)
+    results = []
+    for action in step.actions or (None,):
+        if action is not None and action.tool == "finish" and step.verdict is not None:
+            results.append(_rejection(step, situation))
+        elif told:
+            results.append(_result(told.pop(0), standing))
+        else:
+            results.append("Nothing came back.")
+    return results
+
+
+def _rejection(step: Step, situation: Situation) -> str:
+    """The negative constraint of the rejected draft of this step (2.3.1)."""
+    number = sum(s.verdict is not None for s in situation.steps if s.index <= step.index)
+    constraints = situation.constraints[number - 1 : number]
+    return clean(constraints[0]) if constraints else "The draft was rejected."
+
+
+def _result(observation: Observation, standing: set[str]) -> str:
+    """An observation without the evidence of a weak branch, each line of bearable length."""
+    if observation.failed:
+        return clean(observation.text)
+    lines = [
+        _cut(line, MOST_LINE_CHARS if _EVIDENCE.match(line) else MOST_OBSERVATION_CHARS)
+        for line in observation.text.splitlines()
+        if (match := _EVIDENCE.match(line)) is None or match[1] in standing
+    ]
+    return data_block("observation", _whole_lines(lines))
+
+
+def _whole_lines(lines: list[str]) -> list[str]:
+    kept: list[str] = []
+    room = MOST_OBSERVATION_CHARS
+    for line in lines:
+        room -= len(line)
+        if room < 0 and kept:
+            return [*kept, f"({len(lines) - len(kept)} more lines; search or look closer)"]
+        kept.append(_cut(line, MOST_OBSERVATION_CHARS))
+    return kept
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -1,0 +1,95 @@
+"""Partial registries into one (paper 2.2.2): models say who is who, arithmetic loses nobody."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from admir.backends.base import Merged
+from admir.backends.llm.forms import Group
+from admir.backends.llm.parts import data_block
+from admir.backends.registry import numbered, united
+from admir.errors import ModelError
+from admir.types import Subject
+
+MOST_AT_ONCE = 60
+"""Subjects in one request; more are merged in batches, then the batches together."""
+
+AskGroups = Callable[[str], Awaitable[Sequence[Group]]]
+
+
+async def merge_registries(partial: Sequence[Sequence[Subject]], ask: AskGroups) -> Merged:
+    """One registry: earliest sight kept, fields united, everybody in it once.
+
+    `ask` gets the subjects as lines with ids and says which are one. Where it fails, the subjects
+    of its batch stay apart, and `Merged.failed` says why.
+    """
+    subjects = _without_repeats([s for group in partial for s in group])
+    failed = ""
+    while len(subjects) > 1:
+        batches = [subjects[n : n + MOST_AT_ONCE] for n in range(0, len(subjects), MOST_AT_ONCE)]
+        results = await asyncio.gather(*(_merge_batch(batch, ask) for batch in batches))
+        merged = _by_first_sight([s for batch, _ in results for s in batch])
+        failed = failed or next((why for _, why in results if why), "")
+        done = len(batches) == 1 or len(merged) == len(subjects)
+        subjects = merged
+        if done:
+            break
+    return Merged(subjects=numbered(subjects), failed=failed)
+
+
+async def _merge_batch(batch: list[Subject], ask: AskGroups) -> tuple[list[Subject], str]:
+    lines = [_line(f"p{n}", subject) for n, subject in enumerate(batch, start=1)]
+    try:
+        groups = await ask(data_block("subjects", lines))
+    except ModelError as error:
+        return batch, str(error)
+    return joined(batch, groups), ""
+
+
+def _line(id_: str, subject: Subject) -> str:
+    looks = "; ".join((*subject.appearance, *subject.identity))
+    what = f"{id_} ({subject.kind}, first seen at {subject.first_seen_s:.1f} s)"
+    return f"{what} {subject.name}: {looks}"
+
+
+def joined(subjects: Sequence[Subject], groups: Sequence[Group]) -> list[Subject]:
+    """The subjects `p1`, `p2` ... with those of a group united.
+
+    Ids that are unknown or taken by an earlier group are passed over; a group joins one kind.
+    """
+    left = {f"p{n}": subject for n, subject in enumerate(subjects, start=1)}
+    found: list[Subject] = []
+    for group in groups:
+        ids = [i for i in dict.fromkeys(group.ids) if i in left]
+        ids = [i for i in ids if left[i].kind == left[ids[0]].kind]
+        if len(ids) < 2:
+            continue
+        found.append(_one([left.pop(i) for i in ids], group.name))
+    return _by_first_sight([*found, *left.values()])
+
+
+def _one(members: list[Subject], name: str) -> Subject:
+    """The members united, under the chosen name where one of them has it."""
+    first, *others = _by_first_sight(members)
+    whole = first
+    for other in others:
+        whole = united(whole, other)
+    names = dict.fromkeys(member.name for member in (first, *others))
+    chosen = name if name in names else first.name
+    aliases = (f"also called {each}" for each in names if each != chosen)
+    return replace(whole, name=chosen, identity=tuple(dict.fromkeys((*whole.identity, *aliases))))
+
+
+def _by_first_sight(subjects: Sequence[Subject]) -> list[Subject]:
+    return sorted(subjects, key=lambda s: s.first_seen_s)
+
+
+def _without_repeats(subjects: Sequence[Subject]) -> list[Subject]:
+    """Subjects that are told in the very same words are one."""
+    kept: dict[tuple[object, ...], Subject] = {}
+    for subject in _by_first_sight(subjects):
+        key = (subject.kind, subject.name, subject.appearance, subject.identity)
+        kept[key] = united(kept[key], subject) if key in kept else subject
+    return list(kept.values())

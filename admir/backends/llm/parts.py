@@ -1,0 +1,97 @@
+"""What a request is made of: instructions, labelled pictures, and fenced data of a video.
+
+Text and speech of a video, and whatever models said of it, are data: they enter prompts inside a
+fence that they cannot close, and marks by which some servers tell roles apart are taken out.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+import cv2
+import numpy as np
+
+from admir.backends.llm.quirks import Message
+from admir.perception.decode import Pixels, shrink
+from admir.text import shown
+
+FENCE = "video_data"
+_FENCES = re.compile(rf"<\s*/?\s*{FENCE}", re.IGNORECASE)
+_ROLE_MARKS = re.compile(r"<\|[^|>]{0,40}\|>|\[/?INST\]|<</?SYS>>|</?s>", re.IGNORECASE)
+_TILE, _LONG, _SHORT = 512, 2048, 768
+_TILE_TOKENS, _BASE_TOKENS = 170, 85
+_LEAST_SIZE = 0.85
+_QUALITY = 85
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A picture for a model: JPEG in base64."""
+
+    data: str
+
+
+Part = str | Image
+
+
+def data_block(label: str, lines: Iterable[str]) -> str:
+    """Lines of a video in a fence that says what they are; each stays one line."""
+    kept = [clean(line) for line in lines]
+    return "\n".join([f'<{FENCE} kind="{label}">', *(kept or ["(none)"]), f"</{FENCE}>"])
+
+
+def clean(text: str) -> str:
+    """Text of a video on one line, without anything that closes a fence or marks a role."""
+    return _ROLE_MARKS.sub(" ", _FENCES.sub("(", shown(text)))
+
+
+def image(pixels: Pixels, longest: int) -> Image:
+    """BGR pixels as a JPEG of at most so many pixels a side, and of no more tiles than it fills."""
+    small = shrink(pixels, min(longest, _side_that_fills_tiles(pixels, longest)))
+    ok, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])
+    if not ok:
+        raise ValueError("a picture could not be encoded")
+    return Image(data=base64.b64encode(np.asarray(data).tobytes()).decode("ascii"))
+
+
+def _side_that_fills_tiles(pixels: Pixels, longest: int) -> int:
+    """The longest side at which no tile is bought for a narrow strip of the picture.
+
+    Vision models of OpenAI charge for tiles of 512 pixels: a little less may cost half.
+    """
+    height, width = pixels.shape[:2]
+    side = min(longest, max(height, width))
+    sides = range(side, max(1, int(side * _LEAST_SIZE)), -1)
+    scale = 1 / max(height, width)
+    return min(sides, key=lambda s: (image_tokens(width * s * scale, height * s * scale), -s))
+
+
+def image_tokens(width: float, height: float) -> int:
+    """Tokens of a picture in high detail by OpenAI's published rule for gpt-4o."""
+    fit = min(1.0, _LONG / max(width, height))
+    fit *= min(1.0, _SHORT / (min(width, height) * fit))
+    tiles = ceil(round(width * fit) / _TILE) * ceil(round(height * fit) / _TILE)
+    return _BASE_TOKENS + _TILE_TOKENS * tiles
+
+
+def system(text: str) -> Message:
+    """Instructions. Nothing of a video ever goes in here."""
+    return {"role": "system", "content": text}
+
+
+def user(parts: Sequence[Part]) -> Message:
+    """What a request is about: text and pictures in order."""
+    if all(isinstance(part, str) for part in parts):
+        return {"role": "user", "content": "\n\n".join(str(part) for part in parts)}
+    return {"role": "user", "content": [_content(part) for part in parts]}
+
+
+def _content(part: Part) -> dict[str, object]:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    url = {"url": f"data:image/jpeg;base64,{part.data}", "detail": "high"}
+    return {"type": "image_url", "image_url": url}

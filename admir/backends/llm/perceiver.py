@@ -1,0 +1,264 @@
+"""Eyes made of models: captions, who is who, the story, close looks and the expert (2.2, 2.3.2)."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from admir.backends.base import (
+    Caption,
+    ClipView,
+    Finding,
+    GridReading,
+    Inspection,
+    Merged,
+    Report,
+    Story,
+)
+from admir.backends.llm.forms import (
+    CaptionForm,
+    ExpertFinding,
+    ExpertForm,
+    Group,
+    GroupsForm,
+    InspectionForm,
+    LinesForm,
+    SeenSubject,
+    StoryForm,
+)
+from admir.backends.llm.merging import merge_registries
+from admir.backends.llm.model import Model
+from admir.backends.llm.parts import Part, data_block, image
+from admir.perception.decode import Picture
+from admir.perception.grids import Grid, make_grids
+from admir.prompts import load_prompt
+from admir.text import contains, squash
+from admir.types import Clip, Inference, Narrative, ScreenText, Span, Subject, Utterance
+
+CAPTION_SIDE, KEYFRAME_SIDE, GRID_SIDE, TEXT_SIDE = 768, 1024, 1024, 1280
+"""Longest side of pictures, in pixels."""
+
+_MOST_LOG_CHARS = 60_000
+_LEAST_LINE_CHARS = 160
+_MOST_FINDINGS = 12
+BUILD_PROMPTS = ("caption", "read_text", "merge_subjects", "narrate")
+PROMPTS = (*BUILD_PROMPTS, "inspect_literal", "inspect_semantic", "expert")
+
+
+class LlmPerceiver:
+    """See the module; `Perceiver` says what each method owes."""
+
+    looks = True
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.id = _id(model)
+
+    async def caption(self, view: ClipView) -> Caption:
+        """See `Perceiver`: from up to 5 frames with the clip's speech and text."""
+        span = view.clip.span
+        words = [*_said(view.utterances), *(f"on screen: {t}" for t in view.clip.screen_text)]
+        head = f"A clip from {span.start_s:.1f} s to {span.end_s:.1f} s."
+        parts: list[Part] = [head, data_block("speech and on-screen text", words)]
+        parts += await asyncio.to_thread(_timed, view.pictures, CAPTION_SIDE)
+        reply = await self._model.complete("caption", _text("caption"), parts, CaptionForm)
+        return Caption(
+            description=reply.value.description,
+            subjects=tuple(_subject(s, span) for s in reply.value.subjects if s.name.strip()),
+        )
+
+    async def read_text(self, picture: Picture) -> tuple[str, ...]:
+        """See `Perceiver`."""
+        parts = await asyncio.to_thread(_timed, [picture], TEXT_SIDE)
+        reply = await self._model.complete("read_text", _text("read_text"), parts, LinesForm)
+        return tuple(line for line in reply.value.lines if squash(line))
+
+    async def merge_subjects(self, partial: Sequence[Sequence[Subject]]) -> Merged:
+        """See `Perceiver`: hierarchically when long."""
+        return await merge_registries(partial, self._groups)
+
+    async def _groups(self, lines: str) -> Sequence[Group]:
+        text = _text("merge_subjects")
+        return (await self._model.complete("merge", text, [lines], GroupsForm)).value.groups
+
+    async def narrate(self, story: Story) -> Narrative:
+        """See `Perceiver`: from captions, speech, on-screen text and the registry."""
+        facts = f"The ad is {story.video.duration_s:.1f} s long, in {len(story.clips)} clips."
+        about = [f"{key}: {value}" for key, value in story.video.metadata.items()]
+        parts: list[Part] = [
+            facts,
+            data_block("what the uploader says", about),
+            data_block("subjects", map(_who, story.subjects)),
+            data_block("log", _log(story.clips)),
+        ]
+        reply = await self._model.complete("narrate", _text("narrate"), parts, StoryForm)
+        return _narrative(reply.value, story.video.span)
+
+    async def inspect(self, inspection: Inspection) -> Report:
+        """See `Perceiver`: literal in 2x2 pictures, semantic frame by frame."""
+        prompt = f"inspect_{inspection.mode}"
+        span = inspection.span
+        parts: list[Part] = [
+            f"The stretch from {span.start_s:.1f} s to {span.end_s:.1f} s.",
+            f"Question: {inspection.question}",
+        ]
+        if inspection.mode == "literal":
+            grids = await asyncio.to_thread(make_grids, inspection.pictures, GRID_SIDE // 2)
+            parts += await asyncio.to_thread(_labelled, grids)
+            looked = tuple(grid.times_s for grid in grids)
+        else:
+            parts += await asyncio.to_thread(_timed, inspection.pictures, KEYFRAME_SIDE)
+            looked = tuple((picture.time_s,) for picture in inspection.pictures)
+        reply = await self._model.complete("inspect", _text(prompt), parts, InspectionForm)
+        seen = [s for s in reply.value.findings if squash(s.text)][:_MOST_FINDINGS]
+        findings = tuple(_seen(s.text, s.time_s, inspection.pictures) for s in seen)
+        return Report(
+            text=reply.value.summary, findings=findings, usage=reply.usage, grids_s=looked
+        )
+
+    async def read_grids(self, reading: GridReading) -> Report:
+        """See `Perceiver`: 16 grids, tied to what is said, written and told (B.4)."""
+        span = reading.span
+        words = [*_said(reading.utterances), *_written(reading.screen_text)]
+        parts: list[Part] = [
+            f"The stretch from {span.start_s:.1f} s to {span.end_s:.1f} s.",
+            f"Focus: {reading.focus}",
+            data_block("summary of the whole ad", [reading.narrative.text]),
+            data_block("speech and on-screen text", words),
+        ]
+        parts += await asyncio.to_thread(_labelled, reading.grids)
+        reply = await self._model.complete("expert", _text("expert"), parts, ExpertForm)
+        tied, loose = _by_ties(reply.value.findings, [*words, reading.narrative.text])
+        note = [f"Left out, tied to no words of the ad: {finding.text}" for finding in loose]
+        return Report(
+            text="\n".join([reply.value.reading, *note]),
+            findings=tuple(_found(finding, span) for finding in tied[:_MOST_FINDINGS]),
+            usage=reply.usage,
+            grids_s=tuple(grid.times_s for grid in reading.grids),
+        )
+
+
+def _id(model: Model) -> str:
+    """The models and prompts that a memory depends on."""
+    names = [model.models[role].model for role in ("caption", "read_text", "merge", "narrate")]
+    prompts = "".join(load_prompt(name).sha256 for name in BUILD_PROMPTS)
+    digest = hashlib.sha256(prompts.encode()).hexdigest()[:8]
+    return f"llm:{'+'.join(dict.fromkeys(names))}:{digest}"
+
+
+def _text(name: str) -> str:
+    return load_prompt(name).render()
+
+
+def _timed(pictures: Sequence[Picture], longest: int) -> list[Part]:
+    """Each picture behind its time."""
+    return [
+        part
+        for picture in pictures
+        for part in (f"Frame at {picture.time_s:.2f} s:", image(picture.pixels, longest))
+    ]
+
+
+def _labelled(grids: Sequence[Grid]) -> list[Part]:
+    """Each grid behind its number and the times of its cells in reading order."""
+    parts: list[Part] = []
+    for number, grid in enumerate(grids, start=1):
+        times = ", ".join(f"{time_s:.2f}" for time_s in grid.times_s)
+        parts += [f"Grid {number} of {len(grids)}, frames at {times} s:"]
+        parts += [image(grid.pixels, GRID_SIDE)]
+    return parts
+
+
+def _said(utterances: Iterable[Utterance]) -> list[str]:
+    return [f"{u.span.start_s:.1f} s, {u.speaker or 'said'}: {u.text}" for u in utterances]
+
+
+def _written(lines: Iterable[ScreenText]) -> list[str]:
+    return [f"{line.span.start_s:.1f} s, on screen: {line.text}" for line in lines]
+
+
+def _subject(seen: SeenSubject, span: Span) -> Subject:
+    """A subject of a clip's registry; a first sight outside of the clip cannot be true."""
+    first_s = min(max(seen.first_seen_s, span.start_s), span.end_s)
+    return Subject(
+        id="",
+        name=seen.name.strip(),
+        kind=seen.kind,
+        appearance=tuple(seen.appearance),
+        identity=tuple(seen.identity),
+        first_seen_s=round(first_s, 3),
+    )
+
+
+def _who(subject: Subject) -> str:
+    looks = "; ".join((*subject.appearance, *subject.identity))
+    return f"{subject.kind} {subject.name}, first seen at {subject.first_seen_s:.1f} s: {looks}"
+
+
+def _log(clips: Sequence[Clip]) -> list[str]:
+    """A line a clip: seen, said, written; each cut where all together would be too long."""
+    most = max(_LEAST_LINE_CHARS, _MOST_LOG_CHARS // max(1, len(clips)))
+    return [_cut(_clip_line(clip), most) for clip in clips]
+
+
+def _clip_line(clip: Clip) -> str:
+    seen = clip.caption or "(not described)"
+    said = f" | said: {clip.speech}" if clip.speech else ""
+    written = f" | written: {' / '.join(clip.screen_text)}" if clip.screen_text else ""
+    return f"{clip.span.start_s:.1f}-{clip.span.end_s:.1f} s: {seen}{said}{written}"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def _narrative(form: StoryForm, whole: Span) -> Narrative:
+    arc = [
+        Inference(
+            kind="arc",
+            label=part.stage,
+            span=Span(start_s=part.start_s, end_s=max(part.end_s, part.start_s)).clamp(whole),
+            quote=part.quote,
+            rule="told by the model that wrote the summary",
+            confidence=0.5,
+        )
+        for part in form.arc
+    ]
+    return Narrative(
+        summary=form.summary,
+        genre=form.genre,
+        entities=tuple(form.entities),
+        explicit_text=tuple(form.explicit_text),
+        mismatches=tuple(form.mismatches),
+        inferences=tuple(sorted(arc, key=lambda part: part.span.start_s)),
+    )
+
+
+def _seen(text: str, time_s: float, pictures: Sequence[Picture]) -> Finding:
+    """A finding on the frame nearest to the time that the model gives."""
+    picture = min(pictures, key=lambda p: abs(p.time_s - time_s))
+    at_s = picture.time_s
+    return Finding(text=text, span=Span(start_s=at_s, end_s=at_s + 0.1), picture=picture)
+
+
+def _by_ties(
+    findings: Sequence[ExpertFinding], words: Sequence[str]
+) -> tuple[list[ExpertFinding], list[ExpertFinding]]:
+    """Findings that stand, and symbols that are tied to no words (Text-Constrained Mapping)."""
+    told = [f for f in findings if squash(f.text)]
+    loose = [f for f in told if f.kind == "symbol" and not _is_tied(f.tied_to, words)]
+    return [f for f in told if f not in loose], loose
+
+
+def _is_tied(tie: str, words: Sequence[str]) -> bool:
+    return bool(squash(tie)) and any(contains(text, tie) for text in words)
+
+
+def _found(finding: ExpertFinding, span: Span) -> Finding:
+    """A finding with its kind in words, and its time inside the stretch."""
+    label = finding.kind.replace("_", " ")
+    start_s, end_s = sorted((finding.start_s, finding.end_s))
+    where = Span(start_s=start_s, end_s=end_s).clamp(span)
+    tie = f' (tied to "{finding.tied_to}")' if finding.kind == "symbol" else ""
+    return Finding(text=f"{label}: {finding.text}{tie}", span=where if where.duration_s else span)

@@ -1,0 +1,275 @@
+"""One chat request over the `openai` client: limits, retries, and what a server does not take."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
+
+from admir.backends.llm.endpoints import WAYS_OUT, RoleModel
+from admir.backends.llm.quirks import Quirks, Shape
+from admir.errors import AdmirError, EndpointError, ModelError
+from admir.settings import Role
+from admir.text import shown
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+RETRIES = 8
+"""After the first attempt (paper B.2)."""
+
+FIRST_WAIT_S = 0.5
+_LONGEST_WAIT_S = 30.0
+_LONGEST_ASKED_S = 120.0
+_RETRIES_OF_A_STRANGER = 2
+_MOST_WORDS = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A function call as the server gave it; the arguments are text that may be no JSON."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawReply:
+    """What a server answered. `cut` where it stopped for want of room."""
+
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    refusal: str = ""
+    cut: bool = False
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    retries: int = 0
+
+
+class _Unusable(Exception):
+    """The server answered with something that is no chat reply."""
+
+
+@dataclass
+class _Session:
+    """Connections and limits of one event loop: neither can be shared between loops."""
+
+    clients: dict[tuple[str, str], AsyncOpenAI] = field(default_factory=dict)
+    limits: dict[str, asyncio.Semaphore] = field(default_factory=dict)
+    keeper: AsyncGenerator[None, None] | None = None
+
+
+class Wire:
+    """Sends requests of roles to their endpoints. Works in any number of event loops."""
+
+    def __init__(self, models: Mapping[Role, RoleModel]) -> None:
+        self._models = models
+        self._sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = WeakKeyDictionary()
+        self._quirks: dict[tuple[str, str], Quirks] = {}
+        self._known: set[str] = set()
+
+    def quirks_of(self, model: RoleModel) -> Quirks:
+        """What the server of this model is known not to take."""
+        return self._quirks.setdefault((model.base_url, model.model), Quirks())
+
+    async def send(self, model: RoleModel, shape: Shape) -> RawReply:
+        """Send a request until it is answered.
+
+        Raises EndpointError or ModelError with the server's own words.
+        """
+        import openai
+
+        while True:
+            quirks = self.quirks_of(model)
+            try:
+                return await self._with_retries(model, shape.body(model, quirks))
+            except openai.BadRequestError as error:
+                learnt = quirks.learn(_words(error), shape.body(model, quirks))
+                if learnt is None:
+                    raise ModelError(f"{_place(model)} refuses: {_words(error)}") from None
+                self._quirks[(model.base_url, model.model)] = learnt
+            except AdmirError:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever a server does is told
+                raise _told(error, model) from None
+
+    async def _with_retries(self, model: RoleModel, body: Mapping[str, Any]) -> RawReply:
+        retrying = AsyncRetrying(
+            stop=self._enough(model),
+            wait=_wait_s,
+            retry=retry_if_exception(_may_pass),
+            reraise=True,
+        )
+        async for attempt in retrying:
+            with attempt:
+                reply = await self._once(model, body)
+                self._known.add(model.base_url)
+                number = attempt.retry_state.attempt_number
+        return replace(reply, retries=number - 1)
+
+    def _enough(self, model: RoleModel) -> Any:
+        """Nine attempts; three where nobody has answered at that address yet."""
+        import openai
+
+        most, few = stop_after_attempt(1 + RETRIES), stop_after_attempt(1 + _RETRIES_OF_A_STRANGER)
+
+        def stop(state: RetryCallState) -> bool:
+            error = state.outcome.exception() if state.outcome else None
+            nobody = type(error) is openai.APIConnectionError and model.base_url not in self._known
+            return few(state) if nobody else most(state)
+
+        return stop
+
+    async def _once(self, model: RoleModel, body: Mapping[str, Any]) -> RawReply:
+        session = await self._session()
+        limit = session.limits.setdefault(model.base_url, self._limit(model.base_url))
+        async with limit, asyncio.timeout(model.timeout_s):
+            client = self._client(session, model)
+            found: Any = await client.chat.completions.create(**body)
+        return _read(found)
+
+    def _limit(self, base_url: str) -> asyncio.Semaphore:
+        """One limit an endpoint: the largest that a role with this endpoint asks for."""
+        return asyncio.Semaphore(
+            max(m.concurrency for m in self._models.values() if m.base_url == base_url)
+        )
+
+    async def _session(self) -> _Session:
+        loop = asyncio.get_running_loop()
+        if loop not in self._sessions:
+            session = self._sessions[loop] = _Session()
+            session.keeper = _closing(session)
+            await anext(session.keeper)
+        return self._sessions[loop]
+
+    def _client(self, session: _Session, model: RoleModel) -> AsyncOpenAI:
+        from openai import AsyncOpenAI
+
+        key = (model.base_url, model.api_key)
+        if key not in session.clients:
+            session.clients[key] = AsyncOpenAI(
+                base_url=model.base_url, api_key=model.api_key, max_retries=0, timeout=None
+            )
+        return session.clients[key]
+
+
+async def _closing(session: _Session) -> AsyncGenerator[None, None]:
+    """Closes the clients when the loop ends: it then closes the generators that are under way."""
+    try:
+        yield
+    finally:
+        for client in session.clients.values():
+            await client.close()
+
+
+def _read(found: Any) -> RawReply:
+    """The reply of a server, which may be anything. Raises _Unusable."""
+    try:
+        choice = found.choices[0]
+        message = choice.message
+        calls = tuple(
+            ToolCall(id=str(c.id), name=str(c.function.name), arguments=str(c.function.arguments))
+            for c in message.tool_calls or ()
+        )
+        used = found.usage
+        details = getattr(used, "prompt_tokens_details", None)
+        return RawReply(
+            content=str(message.content or ""),
+            tool_calls=calls,
+            refusal=str(getattr(message, "refusal", None) or ""),
+            cut=choice.finish_reason == "length",
+            input_tokens=int(getattr(used, "prompt_tokens", 0) or 0),
+            cached_tokens=int(getattr(details, "cached_tokens", 0) or 0),
+            output_tokens=int(getattr(used, "completion_tokens", 0) or 0),
+        )
+    except (AttributeError, IndexError, TypeError, ValueError):
+        raise _Unusable("its answer is no chat reply") from None
+
+
+def _may_pass(error: BaseException) -> bool:
+    """Whether the same request may do better a little later."""
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        if "insufficient_quota" in _words(error):
+            return False
+        asked = _asked_wait_s(error)
+        if asked is not None and asked > _LONGEST_ASKED_S:
+            return False
+        return error.status_code in (408, 409, 429) or error.status_code >= 500
+    broken = (openai.APIConnectionError, TimeoutError, _Unusable, json.JSONDecodeError)
+    return isinstance(error, broken)
+
+
+def _wait_s(state: RetryCallState) -> float:
+    """Seconds to wait: what the server asks for, else exponential with jitter."""
+    error = state.outcome.exception() if state.outcome else None
+    asked = _asked_wait_s(error)
+    if asked is not None:
+        return asked
+    longest = min(_LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** (state.attempt_number - 1))
+    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - jitter
+
+
+def _asked_wait_s(error: BaseException | None) -> float | None:
+    """The Retry-After of a reply, in seconds; None where there is none that is a number."""
+    headers = getattr(getattr(error, "response", None), "headers", {})
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers[name]) * unit
+        except (KeyError, ValueError):
+            continue
+        if seconds >= 0:
+            return seconds
+    return None
+
+
+def _told(error: Exception, model: RoleModel) -> AdmirError:
+    """A fault of the exchange as an error of ours, with the server's own words."""
+    import openai
+
+    place = _place(model)
+    if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
+        return EndpointError(f"{place} refuses the key: {_words(error)}; {WAYS_OUT}")
+    if isinstance(error, openai.NotFoundError):
+        return EndpointError(f"{place}: {_words(error)}; is the name of the model right?")
+    if isinstance(error, openai.APIStatusError):
+        return ModelError(f"{place} fails (HTTP {error.status_code}): {_words(error)}")
+    if isinstance(error, openai.APITimeoutError | TimeoutError):
+        return ModelError(f"{place} gave no answer within {model.timeout_s:g} s")
+    if isinstance(error, openai.APIConnectionError):
+        return EndpointError(f"{place} cannot be reached ({_cause(error)}); {WAYS_OUT}")
+    return ModelError(f"{place}: {_short(str(error)) or type(error).__name__}")
+
+
+def _place(model: RoleModel) -> str:
+    return f"{model.model} at {model.base_url}"
+
+
+def _cause(error: Exception) -> str:
+    cause = error.__cause__
+    return _short(str(cause)) if cause and str(cause) else type(cause or error).__name__
+
+
+def _words(error: Any) -> str:
+    """What the server said: its message, or the start of its body."""
+    body = error.body
+    if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
+        body = body["error"]
+    said = body.get("message") if isinstance(body, Mapping) else body
+    code = body.get("code") if isinstance(body, Mapping) else None
+    words = str(said or error.message)
+    return _short(f"{words} ({code})" if code else words)
+
+
+def _short(text: str) -> str:
+    line = shown(text)
+    return line if len(line) <= _MOST_WORDS else f"{line[:_MOST_WORDS]}..."

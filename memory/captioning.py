@@ -1,0 +1,178 @@
+"""Captions by a mind that looks: a clip is described as soon as its frames and its text are there.
+
+A clip that no model could describe is recorded as failed, and tried again by the next build.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pydantic import TypeAdapter
+from pydantic_core import to_jsonable_python
+
+from admir.backends.base import Caption, ClipView, Perceiver
+from admir.errors import ModelError
+from admir.memory.feed import WholeClip
+from admir.memory.journal import Journal
+from admir.memory.reading import LINES, TextStage
+from admir.memory.survey import Sample, kept_frame
+from admir.memory.unsure import is_unsure, mended
+from admir.perception.decode import Picture
+from admir.perception.ocr import TextLine
+from admir.types import Clip, Utterance
+
+CAPTION_FRAMES = 5
+_CAPTION = TypeAdapter(Caption)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Captioned:
+    """The captions of all clips in order, empty where they failed, and why by clip index."""
+
+    captions: tuple[Caption, ...]
+    failed: dict[int, str]
+
+
+@dataclass
+class Captioning:
+    """The captions of one build. `begin` may be called while the video is still decoded."""
+
+    video_id: str
+    perceiver: Perceiver
+    utterances: tuple[Utterance, ...]
+    reading: TextStage | None
+    workers: int
+    folder: Path
+    journal: Journal
+    tell: Callable[[int], None]
+    keep: Callable[[str, object], None]
+    tasks: list[asyncio.Task[Caption]] = field(default_factory=list)
+    failed: dict[int, str] = field(default_factory=dict)
+    finished: int = 0
+
+    def __post_init__(self) -> None:
+        self._readers = asyncio.Semaphore(self.workers)
+        self._reads: dict[str, asyncio.Task[tuple[TextLine, ...]]] = {}
+
+    def begin(self, clip: WholeClip) -> None:
+        """Start on the next clip, in the running event loop."""
+        self.tasks.append(asyncio.create_task(self._clip(clip)))
+
+    async def results(self) -> Captioned:
+        """Wait for all. Raises EndpointError, or ModelError where no clip could be described."""
+        try:
+            captions = await asyncio.gather(*self.tasks)
+        finally:
+            await self.cancel()
+        if captions and len(self.failed) == len(captions):
+            raise ModelError(f"no clip could be described: {self.failed[0]}")
+        return Captioned(captions=tuple(captions), failed=self.failed)
+
+    async def cancel(self) -> None:
+        """Stop what is under way, and wait for its end."""
+        tasks = [*self.tasks, *self._reads.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _clip(self, clip: WholeClip) -> Caption:
+        key = f"caption:{clip.index}"
+        if key in self.journal:
+            caption = _CAPTION.validate_python(self.journal[key])
+        else:
+            caption = await self._described(clip)
+        self.finished += 1
+        self.tell(self.finished)
+        return caption
+
+    async def _described(self, clip: WholeClip) -> Caption:
+        try:
+            lines = await self._lines(clip)
+            caption = await self.perceiver.caption(await asyncio.to_thread(self._view, clip, lines))
+        except ModelError as error:
+            self.failed[clip.index] = str(error)
+            return Caption(description="")
+        self.keep(f"caption:{clip.index}", to_jsonable_python(caption))
+        return caption
+
+    def _view(self, clip: WholeClip, lines: Sequence[TextLine]) -> ClipView:
+        spoken = tuple(u for u in self.utterances if u.span.overlap_s(clip.span) > 0)
+        shown = tuple(dict.fromkeys(line.text for line in lines))
+        return ClipView(
+            clip=Clip(
+                video_id=self.video_id,
+                index=clip.index,
+                span=clip.span,
+                speech=" ".join(u.text for u in spoken),
+                screen_text=shown,
+            ),
+            utterances=spoken,
+            pictures=tuple(
+                self._picture(sample)
+                for sample in spread([fed.sample for fed in clip.samples], CAPTION_FRAMES)
+            ),
+        )
+
+    def _picture(self, sample: Sample) -> Picture:
+        pixels = kept_frame(self.folder / sample.frame.file, self.journal)
+        return Picture(time_s=sample.frame.time_s, pixels=pixels)
+
+    async def _lines(self, clip: WholeClip) -> list[TextLine]:
+        """What is written in the clip's frames; one frame of unsure lines is shown to the mind."""
+        files = list(dict.fromkeys(fed.read_from for fed in clip.samples if fed.read_from))
+        if self.reading is None or not files:
+            return []
+        readings = dict(zip(files, await asyncio.gather(*map(self._read, files)), strict=True))
+        unsure = {file: sum(map(is_unsure, lines)) for file, lines in readings.items()}
+        worst = max(files, key=lambda file: unsure[file])
+        if unsure[worst] and f"mended:{worst}" not in self.journal:
+            readings[worst] = await self._mended(clip, worst, readings[worst])
+        return [line for lines in readings.values() for line in lines]
+
+    async def _mended(
+        self, clip: WholeClip, file: str, lines: tuple[TextLine, ...]
+    ) -> tuple[TextLine, ...]:
+        pixels = await asyncio.to_thread(kept_frame, self.folder / file, self.journal)
+        try:
+            read = await self.perceiver.read_text(Picture(time_s=clip.span.start_s, pixels=pixels))
+        except ModelError:
+            return lines
+        better = mended(lines, read)
+        self.keep(file, to_jsonable_python(better))
+        self.keep(f"mended:{file}", True)
+        return better
+
+    async def _read(self, file: str) -> tuple[TextLine, ...]:
+        """The reading of a frame, made once however many clips ask for it."""
+        if file not in self._reads:
+            self._reads[file] = asyncio.create_task(self._read_now(file))
+        return await asyncio.shield(self._reads[file])
+
+    async def _read_now(self, file: str) -> tuple[TextLine, ...]:
+        assert self.reading is not None
+        if file not in self.journal:
+            async with self._readers:
+                await asyncio.to_thread(self.reading.read_one, self.folder, file, self.journal)
+        return LINES.validate_python(self.journal[file])
+
+
+def spread(samples: Sequence[Sample], most: int) -> list[Sample]:
+    """At most so many, evenly over the whole, the first and the last among them."""
+    if len(samples) <= most:
+        return list(samples)
+    return [samples[round(n * (len(samples) - 1) / (most - 1))] for n in range(most)]
+
+
+def with_captions(clips: Sequence[Clip], captioned: Captioned) -> tuple[Clip, ...]:
+    """The clips with what was said of them, or why nothing was."""
+    return tuple(
+        replace(
+            clip,
+            caption=caption.description,
+            caption_error=captioned.failed.get(clip.index, ""),
+        )
+        for clip, caption in zip(clips, captioned.captions, strict=True)
+    )

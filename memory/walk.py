@@ -1,0 +1,76 @@
+"""The stage of a build that walks the video, or takes the walk of the journal where it is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter
+from pydantic_core import to_jsonable_python
+
+from admir.errors import writing
+from admir.memory.journal import Journal
+from admir.memory.survey import Sample, Survey, load_thumbs, survey
+from admir.perception.decode import open_container
+
+_SURVEY = TypeAdapter(Survey)
+
+
+def stated_duration_s(path: Path) -> float:
+    """The container's word for the length of a video, 0 where it has none. Raises VideoError."""
+    with open_container(path) as container:
+        return (container.duration or 0) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalkStage:
+    """`tell` hears the time that is reached, `take` gets every sample in order."""
+
+    path: Path
+    sample_fps: float
+    stated_s: float
+    tell: Callable[[float], None]
+    stop: Callable[[], bool]
+    take: Callable[[Sample], None]
+
+    def run(self, folder: Path, journal: Journal) -> Survey:
+        """The survey, with its files in `folder`. Runs in a thread.
+
+        Raises VideoError or MemoryStoreError.
+        """
+        if (plain := journal.get("survey")) is not None:
+            stored = _SURVEY.validate_python(plain)
+            if _is_whole(folder, stored):
+                for sample in stored.samples:
+                    self.take(sample)
+                return stored
+        seen = self._walk(folder)
+        if not self.stop():
+            journal.put("survey", to_jsonable_python(seen))
+        return seen
+
+    def _walk(self, folder: Path) -> Survey:
+        with writing(folder):
+            return survey(
+                self.path,
+                folder,
+                sample_fps=self.sample_fps,
+                stated_s=self.stated_s,
+                tell=self.tell,
+                stop=self.stop,
+                take=self.take,
+            )
+
+
+def _is_whole(folder: Path, seen: Survey) -> bool:
+    """Whether a power cut left the files of a survey whole."""
+    try:
+        load_thumbs(folder)
+        return all(_is_jpeg((folder / s.frame.file).read_bytes()) for s in seen.samples)
+    except Exception:  # noqa: BLE001 - a torn archive raises whatever zip, zlib and NumPy raise
+        return False
+
+
+def _is_jpeg(data: bytes) -> bool:
+    return data.startswith(b"\xff\xd8") and data.endswith(b"\xff\xd9")
