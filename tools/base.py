@@ -81,13 +81,21 @@ class Tool(Generic[A]):
         return plain
 
 
+_SAYS_LITTLE = (
+    *("title", "default", "minLength", "maxLength", "maxItems", "exclusiveMinimum", "minimum"),
+    *("maximum", "additionalProperties"),
+)
+
+
 def _plain(part: Any) -> Any:
-    """A schema without the titles that pydantic gives; no field of ours is called title."""
+    """A schema in few tokens: what it leaves out is checked when the arguments come."""
     if isinstance(part, list):
         return [_plain(item) for item in part]
     if not isinstance(part, dict):
         return part
-    return {key: _plain(value) for key, value in part.items() if key != "title"}
+    kept = {key: _plain(value) for key, value in part.items() if key not in _SAYS_LITTLE}
+    choices = [each for each in kept.pop("anyOf", ()) if each != {"type": "null"}]
+    return {**choices[0], **kept} if choices else kept
 
 
 def screen_evidence(memory: Memory, line: ScreenText, score: float = 0.0) -> Evidence:

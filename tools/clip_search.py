@@ -13,7 +13,7 @@ class ClipSearch(Arguments):
     """Arguments of `clip_search`."""
 
     query: str = Field(min_length=1, max_length=2000, description="generic keywords")
-    top_k: int | None = Field(None, ge=1, le=50, description="how many clips; default 8")
+    top_k: int | None = Field(None, ge=1, le=50, description="default 8")
 
 
 async def run(context: ToolContext, arguments: ClipSearch) -> ToolResult:

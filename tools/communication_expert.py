@@ -19,8 +19,8 @@ class CommunicationExpert(Arguments):
     """Arguments of `communication_expert`."""
 
     focus: str = Field(min_length=1, max_length=2000, description="what to decode")
-    start_s: float = Field(0.0, ge=0, description="start of the range, seconds")
-    end_s: float | None = Field(None, gt=0, description="end of the range; default the video's")
+    start_s: float = Field(0.0, ge=0, description="seconds")
+    end_s: float | None = Field(None, gt=0, description="default: the end")
 
     @model_validator(mode="after")
     def _ordered(self) -> CommunicationExpert:

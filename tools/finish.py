@@ -10,9 +10,9 @@ from admir.tools.base import Arguments, Tool, ToolContext, ToolResult
 class Finish(Arguments):
     """Arguments of `finish`."""
 
-    answer: str = Field(min_length=1, max_length=4000, description="the answer, in plain words")
+    answer: str = Field(min_length=1, max_length=4000, description="in plain words")
     evidence_ids: tuple[str, ...] = Field(max_length=64, description="ids it rests on: e1, e2")
-    absent: bool = Field(False, description="true when the video does not show what is asked for")
+    absent: bool = Field(False, description="default false")
 
 
 async def run(context: ToolContext, arguments: Finish) -> ToolResult:

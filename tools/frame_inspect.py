@@ -21,9 +21,9 @@ class FrameInspect(Arguments):
     """Arguments of `frame_inspect`."""
 
     question: str = Field(min_length=1, max_length=2000, description="what to look for")
-    start_s: float = Field(ge=0, description="start of the range, seconds")
-    end_s: float = Field(gt=0, description="end of the range, seconds")
-    mode: InspectMode = Field("literal", description="literal: text, counts; semantic: style")
+    start_s: float = Field(ge=0, description="seconds")
+    end_s: float = Field(gt=0, description="seconds")
+    mode: InspectMode = Field("literal", description="default literal")
 
     @model_validator(mode="after")
     def _ordered(self) -> FrameInspect:
@@ -33,7 +33,7 @@ class FrameInspect(Arguments):
 
 
 async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
-    """Decode the range at the mode's density and look. The sampled times stand in the summary."""
+    """Decode the range at the mode's density and look. The sampled times stand in `grids_s`."""
     asked = Span(start_s=arguments.start_s, end_s=arguments.end_s)
     span = asked.clamp(context.memory.video.span)
     if arguments.mode == "literal" and span.duration_s > MOST_LITERAL_S:
@@ -47,12 +47,11 @@ async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
             question=arguments.question, span=span, mode=arguments.mode, pictures=tuple(pictures)
         )
     )
-    at = ", ".join(f"{picture.time_s:.2f}" for picture in pictures)
     return ToolResult(
-        summary=f"Frames at {at} s.\n{report.text}",
+        summary=f"{len(pictures)} frames of {span}.\n{report.text}",
         evidence=tuple(_evidence(context, finding) for finding in report.findings),
         looked_at=span,
-        grids_s=report.grids_s,
+        grids_s=report.grids_s or (tuple(picture.time_s for picture in pictures),),
         usage=report.usage,
     )
 

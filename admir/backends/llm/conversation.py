@@ -12,10 +12,13 @@ from collections.abc import Iterator
 from admir.backends.base import Situation
 from admir.backends.llm.parts import clean, data_block, user
 from admir.backends.llm.quirks import Message
-from admir.types import Observation, Step, Subject
+from admir.types import Evidence, Observation, Step, Subject
 
 MOST_LINE_CHARS = 300
-MOST_OBSERVATION_CHARS = 6_000
+MOST_SUMMARY_CHARS = 1_200
+MOST_EVIDENCE_CHARS = 6_000
+ROOM_OF_EVIDENCE_CHARS = 1_500
+LEAST_LINE_CHARS = 120
 """Of an observation in the conversation; the trace and the evidence keep all of it."""
 
 _EVIDENCE = re.compile(r"^\[(e\d+)\]")
@@ -51,7 +54,7 @@ def _opening(situation: Situation) -> Message:
 
 def _subject_line(subject: Subject) -> str:
     looks = "; ".join((*subject.appearance, *subject.identity))
-    return _cut(f"{subject.kind} {subject.name}: {looks}", MOST_LINE_CHARS)
+    return cut_text(f"{subject.kind} {subject.name}: {looks}", MOST_LINE_CHARS)
 
 
 def _turn(step: Step, standing: set[str], situation: Situation) -> Iterator[Message]:
@@ -100,27 +103,49 @@ def _rejection(step: Step, situation: Situation) -> str:
 
 
 def _result(observation: Observation, standing: set[str]) -> str:
-    """An observation without the evidence of a weak branch, each line of bearable length."""
+    """An observation without the evidence of a weak branch, in bearable length."""
     if observation.failed:
         return clean(observation.text)
-    lines = [
-        _cut(line, MOST_LINE_CHARS if _EVIDENCE.match(line) else MOST_OBSERVATION_CHARS)
-        for line in observation.text.splitlines()
-        if (match := _EVIDENCE.match(line)) is None or match[1] in standing
-    ]
-    return data_block("observation", _whole_lines(lines))
+    told, lines = [], []
+    for line in observation.text.splitlines():
+        if (match := _EVIDENCE.match(line)) is None:
+            told.append(line)
+        elif match[1] in standing:
+            lines.append(line)
+    summary = cut_text(" ".join(told), MOST_SUMMARY_CHARS)
+    return data_block("observation", [summary, *_whole_lines(_evened(lines))])
+
+
+def _evened(lines: list[str]) -> list[str]:
+    """Long lines cut to one length, so that all fit their room; short ones stay whole."""
+    room, left = ROOM_OF_EVIDENCE_CHARS, len(lines)
+    longest = LEAST_LINE_CHARS
+    for length in sorted(map(len, lines)):
+        longest = max(LEAST_LINE_CHARS, room // left)
+        if length > longest:
+            break
+        room, left = room - length, left - 1
+    return [cut_text(line, longest) for line in lines]
 
 
 def _whole_lines(lines: list[str]) -> list[str]:
     kept: list[str] = []
-    room = MOST_OBSERVATION_CHARS
+    room = MOST_EVIDENCE_CHARS
     for line in lines:
         room -= len(line)
-        if room < 0 and kept:
+        if room < 0:
             return [*kept, f"({len(lines) - len(kept)} more lines; search or look closer)"]
-        kept.append(_cut(line, MOST_OBSERVATION_CHARS))
+        kept.append(line)
     return kept
 
 
-def _cut(text: str, most: int) -> str:
+def evidence_line(evidence: Evidence) -> str:
+    """Evidence as checks and the final wording are shown it."""
+    kind = evidence.kind.replace("_", " ")
+    quote = cut_text(evidence.quote, MOST_LINE_CHARS)
+    return f"[{evidence.id}] {evidence.span} {kind}: {quote}"
+
+
+def cut_text(text: str, most: int) -> str:
+    """At most so many characters; a cut shows."""
     return text if len(text) <= most else f"{text[: most - 3]}..."

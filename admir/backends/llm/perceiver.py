@@ -16,6 +16,7 @@ from admir.backends.base import (
     Report,
     Story,
 )
+from admir.backends.llm.conversation import cut_text
 from admir.backends.llm.forms import (
     CaptionForm,
     ExpertFinding,
@@ -199,7 +200,7 @@ def _who(subject: Subject) -> str:
 def _log(clips: Sequence[Clip]) -> list[str]:
     """A line a clip: seen, said, written; each cut where all together would be too long."""
     most = max(_LEAST_LINE_CHARS, _MOST_LOG_CHARS // max(1, len(clips)))
-    return [_cut(_clip_line(clip), most) for clip in clips]
+    return [cut_text(_clip_line(clip), most) for clip in clips]
 
 
 def _clip_line(clip: Clip) -> str:
@@ -207,10 +208,6 @@ def _clip_line(clip: Clip) -> str:
     said = f" | said: {clip.speech}" if clip.speech else ""
     written = f" | written: {' / '.join(clip.screen_text)}" if clip.screen_text else ""
     return f"{clip.span.start_s:.1f}-{clip.span.end_s:.1f} s: {seen}{said}{written}"
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def _narrative(form: StoryForm, whole: Span) -> Narrative:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from admir.backends.base import Accepted, Check, Checked, Decision, Refined, Situation
-from admir.backends.llm.conversation import messages_of
+from admir.backends.llm.conversation import evidence_line, messages_of
 from admir.backends.llm.forms import AnswerForm, CheckForm, ClaimCheck
 from admir.backends.llm.model import Model, arguments_of
 from admir.backends.llm.parts import Part, data_block, image
@@ -62,7 +62,7 @@ class LlmReasoner:
         parts: list[Part] = [
             f"Question: {check.question}",
             data_block("claims", _claim_lines(open_claims)),
-            data_block("evidence", map(_evidence_line, cited)),
+            data_block("evidence", map(evidence_line, cited)),
             *await asyncio.to_thread(_shown, frames),
         ]
         text = load_prompt("verify").render()
@@ -83,7 +83,7 @@ class LlmReasoner:
         parts: list[Part] = [
             f"Question: {accepted.question}",
             f"Accepted answer: {accepted.answer}",
-            data_block("evidence", map(_evidence_line, accepted.evidence)),
+            data_block("evidence", map(evidence_line, accepted.evidence)),
             data_block("anchors", accepted.anchors),
         ]
         try:
@@ -132,11 +132,6 @@ def _shown(frames: Sequence[tuple[str, Picture]]) -> list[Part]:
 
 def _claim_lines(claims: Sequence[Claim]) -> list[str]:
     return [f"{n}. {c.text} [{', '.join(c.evidence)}]" for n, c in enumerate(claims, start=1)]
-
-
-def _evidence_line(evidence: Evidence) -> str:
-    kind = evidence.kind.replace("_", " ")
-    return f"[{evidence.id}] {evidence.span} {kind}: {evidence.quote}"
 
 
 def _decided(
