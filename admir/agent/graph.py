@@ -14,7 +14,7 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import StreamWriter
@@ -22,9 +22,8 @@ from langgraph.types import StreamWriter
 from admir.agent.budget import Budget, BudgetSpent
 from admir.agent.grounding import verify, visual_anchors
 from admir.agent.guards import redirected
-from admir.agent.ledger import described, enter
+from admir.agent.ledger import observe
 from admir.agent.outcome import (
-    Judged,
     basis_of,
     better,
     chosen,
@@ -32,8 +31,9 @@ from admir.agent.outcome import (
     is_grounded,
     unchecked,
 )
+from admir.agent.state import START_STATE, State
 from admir.agent.wiring import own_version, quiet, route, telling
-from admir.backends.base import Accepted, Decision, Mind, Rejection, Situation
+from admir.backends.base import Accepted, Mind, Rejection, Situation
 from admir.memory.subjects import active_subjects
 from admir.perception.embed import Embedder
 from admir.prompts import load_prompt
@@ -59,49 +59,9 @@ from admir.types import (
     Observation,
     Span,
     Step,
-    Subject,
     Usage,
     Verdict,
 )
-
-
-class State(TypedDict):
-    """What flows through the graph. Every value is frozen; a node returns what it changes."""
-
-    subjects: tuple[Subject, ...]
-    steps: tuple[Step, ...]
-    ledger: tuple[Evidence, ...]
-    weak: frozenset[str]
-    looked: tuple[Span, ...]
-    rejections: tuple[Rejection, ...]
-    constraints: tuple[str, ...]
-    decision: Decision | None
-    draft: Finish | None
-    verdict: Verdict | None
-    best: Judged | None
-    spent: str
-    prompt_hashes: dict[str, str]
-    usage: Usage
-    answer: Answer | None
-
-
-START_STATE: State = {
-    "subjects": (),
-    "steps": (),
-    "ledger": (),
-    "weak": frozenset(),
-    "looked": (),
-    "rejections": (),
-    "constraints": (),
-    "decision": None,
-    "draft": None,
-    "verdict": None,
-    "best": None,
-    "spent": "",
-    "prompt_hashes": {},
-    "usage": Usage(),
-    "answer": None,
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,11 +188,11 @@ class Agent:
         usage = sum((r.usage for r in results if isinstance(r, ToolResult)), Usage())
         ledger, observations = state["ledger"], []
         for (action, note), result in zip(actions, results, strict=True):
-            ledger, observation = _observe(ledger, action, result, note)
+            ledger, observation = observe(ledger, action, result, note)
             observations.append(observation)
         if not observations:
             fault = ToolError("no action was asked for; call a tool")
-            observations.append(_observe(ledger, Action(tool="none"), fault, "")[1])
+            observations.append(observe(ledger, Action(tool="none"), fault, "")[1])
         done = replace(
             step,
             actions=tuple(action for action, _ in actions),
@@ -283,7 +243,7 @@ class Agent:
         try:
             draft: Finish = parse(action)
         except ToolError as error:
-            failed = _observe(state["ledger"], action, error, "")[1]
+            failed = observe(state["ledger"], action, error, "")[1]
             done = replace(step, observations=(failed,))
             writer(StepTaken(step=done))
             return {"steps": (*state["steps"][:-1], done)}
@@ -411,21 +371,3 @@ class Agent:
         parts.append(verdict.reason if verdict else "no draft was handed in")
         parts += self.memory.provenance.warnings
         return "; ".join(part for part in parts if part)
-
-
-def _observe(
-    ledger: tuple[Evidence, ...], action: Action, result: ToolResult | ToolError, note: str
-) -> tuple[tuple[Evidence, ...], Observation]:
-    """The observation of one action, its evidence entered into the ledger."""
-    if isinstance(result, ToolError):
-        return ledger, Observation(tool=action.tool, text=f"{note}{result}", failed=True)
-    ledger, numbered = enter(ledger, result.evidence)
-    text = "\n".join(part for part in (f"{note}{result.summary}", described(numbered)) if part)
-    return ledger, Observation(
-        tool=action.tool,
-        text=text,
-        evidence=numbered,
-        looked_at=result.looked_at,
-        hits=result.hits,
-        grids_s=result.grids_s,
-    )
