@@ -70,7 +70,7 @@ class _Collector:
         self.detector.add(thumb)
         grey = np.asarray(cv2.cvtColor(thumb.pixels, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
         if self.before is not None:
-            self.moved.append(float(cv2.absdiff(self.before, grey).mean()) / 255)
+            self.moved.append(cv2.norm(self.before, grey, cv2.NORM_L1) / grey.size / 255)
         self.before = grey
         if not self.thumb_times or thumb.time_s - self.thumb_times[-1] >= self.thumb_step_s:
             self._keep_thumb(thumb.time_s, grey)

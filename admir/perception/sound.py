@@ -68,4 +68,6 @@ def _full_scale(raw: NDArray[Any]) -> NDArray[np.float32]:
         limits = np.iinfo(raw.dtype)
         half = (float(limits.max) - float(limits.min) + 1) / 2
         return (samples - (half if limits.min == 0 else 0.0)) / np.float32(half)
-    return np.clip(np.nan_to_num(samples), -_LOUDEST, _LOUDEST)
+    bounded = np.clip(samples, -_LOUDEST, _LOUDEST)
+    bounded[np.isnan(bounded)] = 0.0
+    return bounded
