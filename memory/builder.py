@@ -313,6 +313,7 @@ class _Build:
             stated_s=stated_s,
             tell=lambda time_s: self._progress("decode", int(time_s), int(stated_s)),
             stop=lambda: self.stopped,
+            light=self.tools.mind.perceiver.looks,
             take=take,
         )
         return await self._thread(partial(stage.run, folder, journal))

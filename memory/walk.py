@@ -32,6 +32,7 @@ class WalkStage:
     stated_s: float
     tell: Callable[[float], None]
     stop: Callable[[], bool]
+    light: bool
     take: Callable[[Sample], None]
 
     def run(self, folder: Path, journal: Journal) -> Survey:
@@ -59,6 +60,7 @@ class WalkStage:
                 stated_s=self.stated_s,
                 tell=self.tell,
                 stop=self.stop,
+                light=self.light,
                 take=self.take,
             )
 
