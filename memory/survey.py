@@ -163,13 +163,13 @@ def load_thumbs(folder: Path) -> Thumbs:
         return Thumbs(times_s=stored["times_s"], pixels=stored["pixels"])
 
 
-def kept_frame(path: Path, journal: Journal) -> Pixels:
-    """A frame that the survey wrote, as BGR.
+def kept_frame(path: Path, journal: Journal, *, smaller: int = 1) -> Pixels:
+    """A frame that the survey wrote, as BGR, its sides divided by `smaller`.
 
     Raises MemoryStoreError where it cannot be read; the next build then decodes again.
     """
     try:
-        return load_image(path)
+        return load_image(path, smaller=smaller)
     except OSError as error:
         journal.put("survey", None)
         raise MemoryStoreError(

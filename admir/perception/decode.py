@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -18,6 +19,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from admir.concurrency import ahead
 from admir.errors import VideoNotFound, VideoUnreadable
 from admir.perception.frames import (
     Clock,
@@ -52,6 +54,7 @@ _LIGHT_STEP_S, _LIGHT_GAP_S, _LIGHT_END_S = 0.14, 0.3, 0.5
 """Of a light walk: seconds between thumbs, the gap between frames from which on all are decoded,
 and what the last frame that is decoded may lack of the stated end."""
 
+_MOST_AHEAD, _MOST_AHEAD_BYTES = 24, 32_000_000
 _LONGEST_S = 6 * 3600.0
 _LONGEST_JUMP_S = 10.0
 _LONGEST_HOLD_S = 60.0
@@ -143,14 +146,16 @@ def decode(
         walk, small = _Walk(container, light=light), Scaler(THUMB_SIDE)
         sampler = _Sampler(fps=sample_fps, give=on_sample)
         next_thumb_s = 0.0
-        for time_s, frame in walk.frames():
-            choice: Choice | None = None
-            if time_s >= next_thumb_s:
-                choice = on_thumb(Thumb(time_s=time_s, pixels=small.pixels(frame)))
-                next_thumb_s = time_s + _LIGHT_STEP_S if light else 0.0
-            sampler.offer(time_s, frame, choice or "pass")
-            if stop():
-                break
+        # Decoding goes on in a thread of its own while frames are measured here.
+        with closing(ahead(walk.frames(), walk.most_ahead)) as frames:
+            for time_s, frame in frames:
+                choice: Choice | None = None
+                if time_s >= next_thumb_s:
+                    choice = on_thumb(Thumb(time_s=time_s, pixels=small.pixels(frame)))
+                    next_thumb_s = time_s + _LIGHT_STEP_S if light else 0.0
+                sampler.offer(time_s, frame, choice or "pass")
+                if stop():
+                    break
         if walk.last is None:
             raise VideoUnreadable(f"{path.name!r} has a picture track, but no frame can be decoded")
         facts = walk.facts()
@@ -178,6 +183,13 @@ class _Walk:
         self.count = 0
         self.time_s = 0.0
         self.last: av.VideoFrame | None = None
+
+    @property
+    def most_ahead(self) -> int:
+        """How many frames may wait, so that they take little room."""
+        context = self._video.codec_context
+        frame_bytes = 1.5 * max(1, context.width) * max(1, context.height)
+        return max(2, min(_MOST_AHEAD, int(_MOST_AHEAD_BYTES / frame_bytes)))
 
     def frames(self) -> Iterator[tuple[float, av.VideoFrame]]:
         """Pictures with their times, to the end or to where the file cannot be read on."""
@@ -326,10 +338,21 @@ def save_jpeg(path: Path, pixels: Pixels, quality: int = 92) -> None:
     unfinished.replace(path)
 
 
-def load_image(path: Path) -> Pixels:
-    """Read a picture as BGR; raises OSError where it is missing or broken."""
+_READ_AS = {
+    1: cv2.IMREAD_COLOR,
+    2: cv2.IMREAD_REDUCED_COLOR_2,
+    4: cv2.IMREAD_REDUCED_COLOR_4,
+    8: cv2.IMREAD_REDUCED_COLOR_8,
+}
+
+
+def load_image(path: Path, *, smaller: int = 1) -> Pixels:
+    """Read a picture as BGR; raises OSError where it is missing or broken.
+
+    `smaller` 2, 4 or 8 divides its sides: a JPEG is then decoded in a third of the time.
+    """
     data = np.frombuffer(path.read_bytes(), dtype=np.uint8)
-    pixels = cv2.imdecode(data, cv2.IMREAD_COLOR) if data.size else None
+    pixels = cv2.imdecode(data, _READ_AS[smaller]) if data.size else None
     if pixels is None:
         raise OSError(f"{path} is not a picture")
     return np.asarray(pixels, dtype=np.uint8)

@@ -37,7 +37,7 @@ from admir.prompts import load_prompt
 from admir.text import contains, squash
 from admir.types import Clip, Inference, Narrative, ScreenText, Span, Subject, Utterance
 
-CAPTION_SIDE, KEYFRAME_SIDE, GRID_SIDE, TEXT_SIDE = 768, 1024, 1024, 1280
+CAPTION_SIDE, KEYFRAME_SIDE, GRID_SIDE, TEXT_SIDE = 640, 1024, 1024, 1280
 """Longest side of pictures, in pixels."""
 
 MOST_LOG_CHARS = 60_000
@@ -51,6 +51,7 @@ class LlmPerceiver:
     """See the module; `Perceiver` says what each method owes."""
 
     looks = True
+    caption_side = CAPTION_SIDE
 
     def __init__(self, model: Model) -> None:
         self._model = model
