@@ -91,7 +91,7 @@ class Wire:
             quirks = self.quirks_of(model)
             try:
                 return await self._with_retries(model, shape.body(model, quirks))
-            except openai.BadRequestError as error:
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 learnt = quirks.learn(_words(error), shape.body(model, quirks))
                 if learnt is None:
                     raise ModelError(f"{_place(model)} refuses: {_words(error)}") from None
@@ -191,7 +191,14 @@ def _read(found: Any) -> RawReply:
             output_tokens=int(getattr(used, "completion_tokens", 0) or 0),
         )
     except (AttributeError, IndexError, TypeError, ValueError):
-        raise _Unusable("its answer is no chat reply") from None
+        raise _Unusable(_stated(found) or "its answer is no chat reply") from None
+
+
+def _stated(found: Any) -> str:
+    """What went wrong, where the body of a successful reply says so: routers do that."""
+    error = getattr(found, "error", None)
+    said = error.get("message") if isinstance(error, Mapping) else error
+    return _short(said) if isinstance(said, str) else ""
 
 
 def _may_pass(error: BaseException) -> bool:
