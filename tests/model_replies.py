@@ -227,34 +227,33 @@ def evidence_ids(asked: Asked, kind: str) -> list[str]:
 
 def protocol_faults(body: dict[str, Any]) -> list[str]:
     """What the service of OpenAI would refuse in a conversation."""
-    found = []
-    waiting: list[str] = []
-    for number, message in enumerate(body["messages"]):
-        role, made = message["role"], message.get("tool_calls", ())
-        if role == "tool":
-            if message["tool_call_id"] not in waiting:
-                found.append(f"message {number} answers no call")
-            else:
-                waiting.remove(message["tool_call_id"])
-        elif waiting:
-            found.append(f"message {number}: calls without a result: {waiting}")
-            waiting = []
-        if role == "system" and number:
-            found.append(f"message {number}: a second system message")
-        if not made and not message.get("content"):
-            found.append(f"message {number} is empty")
-        for call in made:
-            waiting.append(call["id"])
-            if not _NAME.fullmatch(call["function"]["name"]):
-                found.append(f"messages[{number}].tool_calls: name does not match the pattern")
-            if not isinstance(json.loads(call["function"]["arguments"]), dict):
-                found.append(f"message {number}: arguments are no object")
-    if waiting:
-        found.append(f"calls without a result: {waiting}")
-    if len({c for c in _call_ids(body)}) != len(_call_ids(body)):
+    found = [fault for message in body["messages"] for fault in _own_faults(message)]
+    if any(message["role"] == "system" for message in body["messages"][1:]):
+        found.append("a second system message")
+    ids = [call["id"] for m in body["messages"] for call in m.get("tool_calls", ())]
+    if len(set(ids)) != len(ids):
         found.append("two calls have one id")
+    return [*found, *_unanswered(body["messages"])]
+
+
+def _own_faults(message: dict[str, Any]) -> list[str]:
+    made = [call["function"] for call in message.get("tool_calls", ())]
+    found = [] if made or message.get("content") else ["a message is empty"]
+    found += [f"no name of a tool: {m['name']!r}" for m in made if not _NAME.fullmatch(m["name"])]
+    objects = [isinstance(json.loads(m["arguments"]), dict) for m in made]
+    return found if all(objects) else [*found, "arguments are no object"]
+
+
+def _unanswered(messages: list[dict[str, Any]]) -> list[str]:
+    """Calls without a result right behind them, and results of no call."""
+    found: list[str] = []
+    waiting: list[str] = []
+    for message in [*messages, {"role": "end"}]:
+        if message["role"] != "tool":
+            found += [f"the call {id_} has no result" for id_ in waiting]
+            waiting = [call["id"] for call in message.get("tool_calls", ())]
+        elif message["tool_call_id"] in waiting:
+            waiting.remove(message["tool_call_id"])
+        else:
+            found.append(f"a result of no call: {message['tool_call_id']}")
     return found
-
-
-def _call_ids(body: dict[str, Any]) -> list[str]:
-    return [c["id"] for m in body["messages"] for c in m.get("tool_calls", ())]

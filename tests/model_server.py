@@ -6,7 +6,8 @@
 
 An item of a script is the JSON of a form (dict), a text, a `Say`, a fault (`Http`, `Raw`, `HANG`,
 `DROP`) or a function of the request that gives one of them. A list is used up item by item, then
-the defaults of tests/model_replies.py answer; a function answers always, by None with the default. `"*"` is every role.
+the defaults of tests/model_replies.py answer; a function answers always, by None with
+the default. `"*"` is every role.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 
 from tests.model_replies import ROLES_BY_TITLE, Asked, Say, default_reply, protocol_faults
 
@@ -81,6 +82,8 @@ class ModelServer:
         self._lock = threading.Lock()
         self._in_flight = 0
         self._closing = threading.Event()
+        self.arrived = threading.Event()
+        """Set when the first request is there."""
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
@@ -93,7 +96,7 @@ class ModelServer:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
 
-    def __enter__(self) -> ModelServer:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
@@ -135,6 +138,7 @@ class ModelServer:
                 headers=dict(handler.headers),
             )
             self.requests.append(asked)
+        self.arrived.set()
         return asked
 
     def _refusal(self, body: dict[str, Any]) -> Http | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from admir.backends.llm.endpoints import RoleModel, role_models
 from admir.backends.llm.parts import Image, Part, system, user
 from admir.backends.llm.prices import price_of, usage_of
 from admir.backends.llm.quirks import Message, Shape
-from admir.backends.llm.replies import ReplyForm, Unfit, json_schema, parse_reply
+from admir.backends.llm.replies import ReplyForm, Unfit, json_schema, load_json, parse_reply
 from admir.backends.llm.wire import RawReply, ToolCall, Wire
 from admir.errors import ModelError, OptionError
 from admir.prompts import load_prompt
@@ -157,7 +156,7 @@ def arguments_of(call: ToolCall) -> dict[str, Any]:
     The check of the tool's arguments then refuses them, and the model is told so.
     """
     try:
-        found = json.loads(call.arguments or "{}")
+        found = load_json(call.arguments or "{}")
     except (ValueError, RecursionError):
         found = None
     return found if isinstance(found, dict) else {"arguments_that_are_no_json_object": True}

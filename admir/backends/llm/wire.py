@@ -176,15 +176,19 @@ def _read(found: Any) -> RawReply:
         choice = found.choices[0]
         message = choice.message
         calls = tuple(
-            ToolCall(id=str(c.id), name=str(c.function.name), arguments=str(c.function.arguments))
+            ToolCall(
+                id=_whole(c.id),
+                name=_whole(c.function.name),
+                arguments=_whole(c.function.arguments),
+            )
             for c in message.tool_calls or ()
         )
         used = found.usage
         details = getattr(used, "prompt_tokens_details", None)
         return RawReply(
-            content=str(message.content or ""),
+            content=_whole(message.content or ""),
             tool_calls=calls,
-            refusal=str(getattr(message, "refusal", None) or ""),
+            refusal=_whole(getattr(message, "refusal", None) or ""),
             cut=choice.finish_reason == "length",
             input_tokens=int(getattr(used, "prompt_tokens", 0) or 0),
             cached_tokens=int(getattr(details, "cached_tokens", 0) or 0),
@@ -192,6 +196,11 @@ def _read(found: Any) -> RawReply:
         )
     except (AttributeError, IndexError, TypeError, ValueError):
         raise _Unusable(_stated(found) or "its answer is no chat reply") from None
+
+
+def _whole(text: Any) -> str:
+    """A text without half characters, which can be neither kept nor sent back."""
+    return str(text).encode("utf-8", "replace").decode()
 
 
 def _stated(found: Any) -> str:

@@ -120,7 +120,7 @@ def test_where_nobody_listens_the_ways_out_are_named_soon(settings):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{probe.getsockname()[1]}/v1"
-        with pytest.raises(EndpointError, match="cannot be reached.*--preset offline"):
+        with pytest.raises(EndpointError, match=r"cannot be reached.*--preset offline"):
             said(Model(settings(base_url=url)))
 
 
@@ -271,8 +271,7 @@ def test_a_cancelled_question_leaves_its_place_to_others(server, settings):
 
     async def two():
         first = asyncio.create_task(model.complete("refine", TITLES["refine"], [PART], AnswerForm))
-        while not server.requests:
-            await asyncio.sleep(0.01)
+        await asyncio.to_thread(server.arrived.wait, 5)
         first.cancel()
         return await model.complete("refine", TITLES["refine"], [PART], AnswerForm)
 
