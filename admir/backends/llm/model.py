@@ -12,7 +12,7 @@ from admir.backends.llm.cache import ReplyCache, cache_folder
 from admir.backends.llm.endpoints import RoleModel, role_models
 from admir.backends.llm.parts import Image, Part, system, user
 from admir.backends.llm.prices import price_of, usage_of
-from admir.backends.llm.quirks import Message, Shape
+from admir.backends.llm.quirks import Message, Quirks, Shape
 from admir.backends.llm.replies import ReplyForm, Unfit, json_schema, load_json, parse_reply
 from admir.backends.llm.wire import RawReply, ToolCall, Wire
 from admir.errors import ModelError, OptionError
@@ -107,7 +107,8 @@ class Model:
     async def _ask(self, role: Role, shape: Shape, images: int) -> tuple[RawReply, str, Usage]:
         """A reply from the cache or the server, where it is kept, and what it cost."""
         model = self.models[role]
-        key = ReplyCache.key(model.base_url, shape.body(model, self._wire.quirks_of(model)))
+        # Before anything is learnt of the server: a later run has learnt nothing when it asks.
+        key = ReplyCache.key(model.base_url, shape.body(model, Quirks()))
         known = self._cache.get(key) if self._cache else None
         if known is not None:
             self._count(used := Usage(cached=1))
