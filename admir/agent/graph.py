@@ -284,7 +284,8 @@ class Agent:
             draft: Finish = parse(action)
         except ToolError as error:
             failed = _observe(state["ledger"], action, error, "")[1]
-            done = replace(step, observations=(failed,))
+            told = tuple(failed if a is action else _skipped(a) for a in step.actions)
+            done = replace(step, observations=told)
             writer(StepTaken(step=done))
             return {"steps": (*state["steps"][:-1], done)}
         checking = verify(
@@ -302,11 +303,7 @@ class Agent:
             best = state["best"] or unchecked(draft, str(stop))
             return {"spent": str(stop), "best": best, "draft": None, "verdict": None}
         seconds = round(step.seconds + time.monotonic() - started, 3)
-        skipped = tuple(
-            Observation(tool=a.tool, text="not carried out: finish came with it", failed=True)
-            for a in step.actions
-            if a is not action
-        )
+        skipped = tuple(_skipped(a) for a in step.actions if a is not action)
         done = replace(
             step,
             observations=skipped,
@@ -411,6 +408,10 @@ class Agent:
         parts.append(verdict.reason if verdict else "no draft was handed in")
         parts += self.memory.provenance.warnings
         return "; ".join(part for part in parts if part)
+
+
+def _skipped(action: Action) -> Observation:
+    return Observation(tool=action.tool, text="not carried out: finish came with it", failed=True)
 
 
 def _observe(

@@ -46,7 +46,10 @@ def data_block(label: str, lines: Iterable[str]) -> str:
 
 def clean(text: str) -> str:
     """Text of a video on one line, without anything that closes a fence or marks a role."""
-    return _ROLE_MARKS.sub(" ", _FENCES.sub("(", shown(text)))
+    before, line = "", shown(text)
+    while line != before:  # what is left of one mark may make another with what stands around it
+        before, line = line, _FENCES.sub("(", _ROLE_MARKS.sub(" ", line))
+    return line
 
 
 def image(pixels: Pixels, longest: int) -> Image:
