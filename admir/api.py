@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 from admir.backends.base import Mind
 from admir.backends.presets import open_embedder, open_mind, open_reader, open_rereader
 from admir.concurrency import last_of, run_sync
-from admir.errors import MemoryStoreError, QuestionError
+from admir.errors import MemoryStoreError, OptionError, QuestionError
 from admir.memory.builder import Builder
 from admir.memory.index import HybridIndex, index_text_memory, open_index
 from admir.memory.store import MemoryStore
+from admir.perception.decode import open_container
 from admir.perception.embed import Embedder
+from admir.perception.frames import picture_track
 from admir.settings import MAX_QUESTION_CHARS, Settings, load_settings
 from admir.tools.base import ToolContext
 from admir.trace import Answered, AnswerEvent, BuildEvent, Built, TraceFile
@@ -25,6 +27,7 @@ from admir.types import Answer, Memory
 
 if TYPE_CHECKING:
     from admir.agent.graph import Agent
+    from admir.backends.llm.estimate import Estimate
 
 
 def build_memory(
@@ -86,6 +89,23 @@ def build_events(
         reader=reader,
     )
     return builder.build(path, metadata)
+
+
+def estimate(path: Path, settings: Settings) -> Estimate:
+    """About what building the memory of a video costs, by the file's header alone.
+
+    Raises VideoError, EndpointError, or OptionError for the preset that costs nothing.
+    """
+    if settings.preset == "offline":
+        raise OptionError("preset 'offline' calls no model: a build costs nothing")
+    from admir.backends.llm.estimate import estimate_build
+
+    with open_container(path) as container:
+        track = picture_track(container)
+        assert track is not None  # open_container saw to it
+        duration_s = (container.duration or 0) / 1_000_000
+        size = {"width": track.width or 1, "height": track.height or 1}
+    return estimate_build(settings, duration_s=duration_s, **size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

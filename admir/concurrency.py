@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import queue
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterator,
+)
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
@@ -71,6 +80,44 @@ async def in_thread(work: Callable[[], T], stop: Callable[[], None]) -> T:
             with suppress(asyncio.CancelledError):
                 await asyncio.wait([job])
         raise
+
+
+def ahead(items: Iterator[T], most: int) -> Generator[T, None, None]:
+    """The items, made by a thread that is at most so many ahead of who takes them.
+
+    An error of `items` is raised after the last item. Closing the generator ends the thread, and
+    waits for the item that it is making.
+    """
+    made: queue.Queue[tuple[T] | BaseException | None] = queue.Queue(most)
+    closed = threading.Event()
+
+    def put(value: tuple[T] | BaseException | None) -> None:
+        while not closed.is_set():
+            with suppress(queue.Full):
+                made.put(value, timeout=0.1)
+                return
+
+    def work() -> None:
+        try:
+            for item in items:
+                put((item,))
+                if closed.is_set():
+                    return
+        except BaseException as error:  # noqa: BLE001 - raised again where the items are taken
+            put(error)
+        else:
+            put(None)
+
+    thread = threading.Thread(target=work, name="admir-ahead", daemon=True)
+    thread.start()
+    try:
+        while (got := made.get()) is not None:
+            if isinstance(got, BaseException):
+                raise got
+            yield got[0]
+    finally:
+        closed.set()
+        thread.join()
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import snowballstemmer
+from rapidfuzz.fuzz import partial_ratio
 
 _TOKEN = re.compile(
     r"""
@@ -59,6 +60,16 @@ def fold(text: str) -> str:
 def squash(text: str) -> str:
     """Folded, without spaces and punctuation: what two readings of one line share."""
     return _DROP.sub("", fold(text))
+
+
+def share_held(phrase: str, flat: str) -> float:
+    """How much of a phrase, not empty, stands in a text, both squashed: 0 to 1.
+
+    Errors of OCR cost a part; a text shorter than the phrase holds no more than its length.
+    """
+    if len(flat) < 2:
+        return 0.0
+    return partial_ratio(phrase, flat) / 100 * min(1.0, len(flat) / len(phrase))
 
 
 def close_gaps(text: str) -> str:

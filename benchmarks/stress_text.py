@@ -6,6 +6,7 @@ the Chinese rows come only where a font for them is installed.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -72,7 +73,10 @@ Pixels = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """How the lines of one video are drawn; `angle` in degrees against the clock."""
+    """How the lines of one video are drawn; `angle` in degrees against the clock.
+
+    `sweep`: the degrees of a circle around which they run, feet inside or, below 0, outside.
+    """
 
     size: tuple[int, int] = (34, 56)
     angle: tuple[int, ...] = (0,)
@@ -81,6 +85,7 @@ class Look:
     fonts: tuple[str, ...] = ()
     stroke: int = 0
     stacked: bool = False
+    sweep: tuple[int, ...] = ()
     shown_s: float = SCREEN_S
     lines: int = 3
     texts: tuple[str, ...] = _ENGLISH
@@ -89,7 +94,7 @@ class Look:
     @property
     def turned(self) -> bool:
         """Whether no line of it stands upright, as a viewer would say."""
-        return self.stacked or all(abs(angle) >= 30 for angle in self.angle)
+        return self.stacked or bool(self.sweep) or all(abs(angle) >= 30 for angle in self.angle)
 
 
 LOOKS: dict[str, Look] = {
@@ -105,6 +110,9 @@ LOOKS: dict[str, Look] = {
     "tilted 10-25": Look(angle=(-25, -15, -10, 10, 15, 25)),
     "tilted 30-60": Look(angle=(-60, -45, -30, 30, 45, 60), lines=2, size=(18, 30), alpha=0.6),
     "stacked": Look(stacked=True, size=(20, 40), lines=4, texts=_ENGLISH[-6:], fonts=_BOLD),
+    "around": Look(
+        sweep=(-110, -60, 60, 110), angle=(0, 0, 40, -70, 150), size=(22, 40), alpha=0.9
+    ),
     "in the scene": Look(scene=True, angle=(-8, -4, 5, 9), size=(20, 40), alpha=0.7),
 }
 
@@ -185,6 +193,7 @@ def _stamp(text: str, look: Look, chance: random.Random) -> Image.Image:
         stamp = _hershey(text, size, colour)
     else:
         stamp = _typed(text, look, size, colour)
+    stamp = _around(stamp, chance.choice(look.sweep)) if look.sweep else stamp
     turned = stamp.rotate(chance.choice(look.angle), Image.Resampling.BICUBIC, expand=True)
     return turned.crop(turned.getbbox())
 
@@ -200,6 +209,19 @@ def _typed(text: str, look: Look, size: int, colour: tuple[int, int, int, int]) 
         stroke_width=look.stroke, stroke_fill=edge if look.stroke else None,
     )  # fmt: skip
     return stamp.crop(stamp.getbbox())
+
+
+def _around(stamp: Image.Image, sweep: int) -> Image.Image:
+    """The stamp laid around a circle."""
+    way = math.copysign(1, sweep)
+    radius = stamp.width / math.radians(abs(sweep))
+    side = math.ceil(2 * (radius + stamp.height))
+    y, x = (np.mgrid[0:side, 0:side] - side / 2).astype(np.float32)
+    along = np.arctan2(x, -way * y) * radius + stamp.width / 2
+    up = np.hypot(x, y) - radius
+    down = stamp.height - up if way > 0 else up
+    laid = cv2.remap(np.asarray(stamp), along, down, cv2.INTER_LINEAR, borderValue=(0, 0, 0, 0))
+    return Image.fromarray(laid)
 
 
 def _hershey(text: str, size: int, colour: tuple[int, int, int, int]) -> Image.Image:

@@ -48,7 +48,7 @@ from admir.memory.provenance import (
 from admir.memory.reading import TextStage
 from admir.memory.store import MemoryStore
 from admir.memory.survey import Sample, Survey
-from admir.memory.walk import WalkStage, stated_duration_s
+from admir.memory.walk import WalkStage, shown_smaller, stated_duration_s
 from admir.perception.decode import open_container
 from admir.perception.embed import Vectors
 from admir.perception.speech import Transcript, read_subtitles
@@ -230,6 +230,7 @@ class _Build:
             utterances=speech.utterances,
             reading=self._text_stage(),
             workers=self.tools.settings.workers,
+            smaller=shown_smaller(self.path, self.tools.mind.perceiver.caption_side),
             folder=plan.folder,
             journal=journal,
             tell=lambda done: self._progress("caption", done, self.clip_count),
@@ -313,6 +314,7 @@ class _Build:
             stated_s=stated_s,
             tell=lambda time_s: self._progress("decode", int(time_s), int(stated_s)),
             stop=lambda: self.stopped,
+            light=self.tools.mind.perceiver.looks,
             take=take,
         )
         return await self._thread(partial(stage.run, folder, journal))

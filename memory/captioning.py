@@ -38,13 +38,17 @@ class Captioned:
 
 @dataclass
 class Captioning:
-    """The captions of one build. `begin` may be called while the video is still decoded."""
+    """The captions of one build. `begin` may be called while the video is still decoded.
+
+    `smaller` divides the sides of the kept frames that the mind is shown.
+    """
 
     video_id: str
     perceiver: Perceiver
     utterances: tuple[Utterance, ...]
     reading: TextStage | None
     workers: int
+    smaller: int
     folder: Path
     journal: Journal
     tell: Callable[[int], None]
@@ -117,7 +121,8 @@ class Captioning:
         )
 
     def _picture(self, sample: Sample) -> Picture:
-        pixels = kept_frame(self.folder / sample.frame.file, self.journal)
+        path = self.folder / sample.frame.file
+        pixels = kept_frame(path, self.journal, smaller=self.smaller)
         return Picture(time_s=sample.frame.time_s, pixels=pixels)
 
     async def _lines(self, clip: WholeClip) -> list[TextLine]:

@@ -7,7 +7,9 @@ from them. The lists are data (`words/concepts.toml`); the index adds them as on
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -17,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from admir.backends.offline.story import infer_span
-from admir.text import close_gaps, squash, stem, words
+from admir.text import close_gaps, share_held, squash, stem, words
 from admir.types import Clip, ScreenText, Utterance
 
 _REACH_CLIPS = 2.0
 _PLACE_WEIGHT = 0.4
 _SIGN_WEIGHT = 1.0
+_AS_SAID = 0.7
 _ANYWHERE = (0.0, 0.0, 1.0, 1.0)
 
 
@@ -47,8 +50,11 @@ class ConceptScorer:
 
     @cached_property
     def _signs(self) -> list[dict[str, float]]:
-        """The confidence of each label that the story rules infer from a clip, and of its kind."""
-        return [_signs_of(clip) for clip in self._clips]
+        """The signs of each clip: what the story rules infer, `number` and `unspoken`."""
+        return [
+            {**_inferred_of(clip), "number": _has_digit(clip), "unspoken": unspoken}
+            for clip, unspoken in zip(self._clips, _unspoken(self._clips), strict=True)
+        ]
 
     def scores(self, query: str) -> NDArray[np.float64]:
         """Float [clips] in [0, 1]; all zero for a query that names no concept."""
@@ -71,7 +77,7 @@ class ConceptScorer:
         return total / max(1e-9, float(total.max(initial=0.0)))
 
     def _inferred(self, concept: Concept) -> NDArray[np.float64]:
-        """What the story rules infer of it, scaled to the best clip."""
+        """How strong its signs are, scaled to the best clip."""
         if not concept.signs:
             return np.zeros(len(self._clips))
         rows = [sum(signs.get(sign, 0.0) for sign in concept.signs) for signs in self._signs]
@@ -83,7 +89,24 @@ class ConceptScorer:
         return (flat.count(cue) for flat in self._flat)
 
 
-def _signs_of(clip: Clip) -> dict[str, float]:
+def _has_digit(clip: Clip) -> float:
+    return float(re.search(r"\d", clip.index_text) is not None)
+
+
+def _unspoken(clips: Sequence[Clip]) -> list[float]:
+    """How much each clip shows that is not said around it, as labels do; rare lines count more."""
+    lines = [{squash(text) for text in clip.screen_text} - {""} for clip in clips]
+    clips_with = Counter(line for shown in lines for line in shown)
+    found = []
+    for index, shown in enumerate(lines):
+        said = squash(" ".join(clip.speech for clip in clips[max(0, index - 1) : index + 2]))
+        silent = [line for line in shown if share_held(line, said) < _AS_SAID]
+        found.append(sum(float(np.log((len(clips) + 1) / clips_with[t])) for t in silent))
+    return found
+
+
+def _inferred_of(clip: Clip) -> dict[str, float]:
+    """The confidence of each label that the story rules infer from a clip, and of its kind."""
     shown = [
         ScreenText(
             span=clip.span, text=text, box=_ANYWHERE, confidence=1.0, frame_s=clip.span.start_s

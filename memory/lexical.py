@@ -13,10 +13,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 from rank_bm25 import BM25Plus
-from rapidfuzz.fuzz import partial_ratio
 
 from admir.memory.concepts import ConceptScorer
-from admir.text import close_gaps, squash, tokenize
+from admir.text import close_gaps, share_held, squash, tokenize
 from admir.types import Clip
 
 _CJK_SIZES = (1, 2, 3)
@@ -68,7 +67,7 @@ class LexicalScorer:
         """How well each clip holds what the query quotes, errors of OCR forgiven."""
         total = np.zeros(len(self._flat))
         for phrase in _quotes(query):
-            likeness = np.array([_likeness(phrase, flat) for flat in self._flat])
+            likeness = np.array([share_held(phrase, flat) for flat in self._flat])
             total += np.where(likeness > _LEAST_LIKENESS, likeness**3, 0.0)
         return total / max(1.0, float(total.max(initial=0.0)))
 
@@ -82,10 +81,3 @@ def _terms(text: str) -> list[str]:
 
 def _quotes(query: str) -> Iterator[str]:
     return (flat for quoted in _QUOTED.findall(query) if len(flat := squash(quoted)) > 1)
-
-
-def _likeness(phrase: str, flat: str) -> float:
-    """How much of a phrase stands in a text; a text shorter than the phrase holds no more."""
-    if len(flat) < 2:
-        return 0.0
-    return partial_ratio(phrase, flat) / 100 * min(1.0, len(flat) / len(phrase))

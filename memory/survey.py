@@ -29,6 +29,7 @@ from admir.types import Frame, Look, Shot
 
 _THUMB_FPS = 12.5
 _MOST_THUMBS = 9_000
+_COARSE_SIDE = 192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,7 @@ class _Collector:
         self.detector.add(thumb)
         grey = np.asarray(cv2.cvtColor(thumb.pixels, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
         if self.before is not None:
-            self.moved.append(float(cv2.absdiff(self.before, grey).mean()) / 255)
+            self.moved.append(cv2.norm(self.before, grey, cv2.NORM_L1) / grey.size / 255)
         self.before = grey
         if not self.thumb_times or thumb.time_s - self.thumb_times[-1] >= self.thumb_step_s:
             self._keep_thumb(thumb.time_s, grey)
@@ -86,7 +87,8 @@ class _Collector:
 
     def add_sample(self, picture: Picture) -> None:
         self.brief.sampled(picture.time_s)
-        sign = signature(picture.pixels)
+        small = _coarse(picture.pixels)
+        sign = signature(small)
         changed = self.last_read is None or differs(self.last_read, sign)
         if changed:
             self.last_read = sign
@@ -94,11 +96,23 @@ class _Collector:
         save_jpeg(self.folder / frame.file, picture.pixels)
         motion = 10 * float(np.mean(self.moved)) if self.moved else 0.0
         self.moved.clear()
-        look = look_at(picture.pixels, motion=min(1.0, motion))
+        look = look_at(small, motion=min(1.0, motion))
         sample = Sample(frame=frame, changed=changed, look=look)
         self.samples.append(sample)
         self.take(sample)
         self.tell(picture.time_s)
+
+
+def _coarse(pixels: Pixels) -> Pixels:
+    """The picture smaller by a whole number, still above what is compared and measured.
+
+    OpenCV averages whole blocks many times faster than parts of pixels.
+    """
+    height, width = pixels.shape[:2]
+    factor = max(1, min(height, width) // _COARSE_SIDE)
+    size = (width // factor, height // factor)
+    whole = pixels[: size[1] * factor, : size[0] * factor]
+    return np.asarray(cv2.resize(whole, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 def survey(
@@ -109,16 +123,23 @@ def survey(
     stated_s: float,
     tell: Callable[[float], None],
     stop: Callable[[], bool],
+    light: bool = False,
     take: Callable[[Sample], None] = lambda sample: None,
 ) -> Survey:
     """Walk the file; write `frames/` and `thumbs.npz` into `folder`. Runs in a thread.
 
-    `take` gets each sample once its frame is written.
+    A `light` walk finds cuts less exactly (see `decode`). `take` gets each sample once its frame is
+    written.
     """
     step_s = max(1 / _THUMB_FPS, stated_s / _MOST_THUMBS)
     collector = _Collector(folder=folder, thumb_step_s=step_s - 1e-6, tell=tell, take=take)
     facts = decode(
-        path, collector.add_thumb, collector.add_sample, sample_fps=sample_fps, stop=stop
+        path,
+        collector.add_thumb,
+        collector.add_sample,
+        sample_fps=sample_fps,
+        light=light,
+        stop=stop,
     )
     _save_thumbs(folder, collector)
     return Survey(
@@ -142,13 +163,13 @@ def load_thumbs(folder: Path) -> Thumbs:
         return Thumbs(times_s=stored["times_s"], pixels=stored["pixels"])
 
 
-def kept_frame(path: Path, journal: Journal) -> Pixels:
-    """A frame that the survey wrote, as BGR.
+def kept_frame(path: Path, journal: Journal, *, smaller: int = 1) -> Pixels:
+    """A frame that the survey wrote, as BGR, its sides divided by `smaller`.
 
     Raises MemoryStoreError where it cannot be read; the next build then decodes again.
     """
     try:
-        return load_image(path)
+        return load_image(path, smaller=smaller)
     except OSError as error:
         journal.put("survey", None)
         raise MemoryStoreError(

@@ -12,7 +12,8 @@ from pydantic_core import to_jsonable_python
 from admir.errors import writing
 from admir.memory.journal import Journal
 from admir.memory.survey import Sample, Survey, load_thumbs, survey
-from admir.perception.decode import open_container
+from admir.perception.decode import MAX_SIDE, open_container
+from admir.perception.frames import picture_track
 
 _SURVEY = TypeAdapter(Survey)
 
@@ -21,6 +22,14 @@ def stated_duration_s(path: Path) -> float:
     """The container's word for the length of a video, 0 where it has none. Raises VideoError."""
     with open_container(path) as container:
         return (container.duration or 0) / 1_000_000
+
+
+def shown_smaller(path: Path, side: int) -> int:
+    """By what the sides of kept frames can be divided and still have so many pixels: 1, 2 or 4."""
+    with open_container(path) as container:
+        track = picture_track(container)
+        longest = min(MAX_SIDE, max(track.width, track.height)) if track else 0
+    return next((by for by in (4, 2) if longest // by >= side > 0), 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +41,7 @@ class WalkStage:
     stated_s: float
     tell: Callable[[float], None]
     stop: Callable[[], bool]
+    light: bool
     take: Callable[[Sample], None]
 
     def run(self, folder: Path, journal: Journal) -> Survey:
@@ -59,6 +69,7 @@ class WalkStage:
                 stated_s=self.stated_s,
                 tell=self.tell,
                 stop=self.stop,
+                light=self.light,
                 take=self.take,
             )
 

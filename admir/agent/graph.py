@@ -14,7 +14,7 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import StreamWriter
@@ -22,9 +22,8 @@ from langgraph.types import StreamWriter
 from admir.agent.budget import Budget, BudgetSpent
 from admir.agent.grounding import verify, visual_anchors
 from admir.agent.guards import redirected
-from admir.agent.ledger import described, enter
+from admir.agent.ledger import observe, skipped
 from admir.agent.outcome import (
-    Judged,
     basis_of,
     better,
     chosen,
@@ -32,8 +31,9 @@ from admir.agent.outcome import (
     is_grounded,
     unchecked,
 )
+from admir.agent.state import START_STATE, State
 from admir.agent.wiring import own_version, quiet, route, telling
-from admir.backends.base import Accepted, Decision, Mind, Rejection, Situation
+from admir.backends.base import Accepted, Mind, Rejection, Situation
 from admir.memory.subjects import active_subjects
 from admir.perception.embed import Embedder
 from admir.prompts import load_prompt
@@ -56,52 +56,11 @@ from admir.types import (
     Answer,
     Evidence,
     Memory,
-    Observation,
     Span,
     Step,
-    Subject,
     Usage,
     Verdict,
 )
-
-
-class State(TypedDict):
-    """What flows through the graph. Every value is frozen; a node returns what it changes."""
-
-    subjects: tuple[Subject, ...]
-    steps: tuple[Step, ...]
-    ledger: tuple[Evidence, ...]
-    weak: frozenset[str]
-    looked: tuple[Span, ...]
-    rejections: tuple[Rejection, ...]
-    constraints: tuple[str, ...]
-    decision: Decision | None
-    draft: Finish | None
-    verdict: Verdict | None
-    best: Judged | None
-    spent: str
-    prompt_hashes: dict[str, str]
-    usage: Usage
-    answer: Answer | None
-
-
-START_STATE: State = {
-    "subjects": (),
-    "steps": (),
-    "ledger": (),
-    "weak": frozenset(),
-    "looked": (),
-    "rejections": (),
-    "constraints": (),
-    "decision": None,
-    "draft": None,
-    "verdict": None,
-    "best": None,
-    "spent": "",
-    "prompt_hashes": {},
-    "usage": Usage(),
-    "answer": None,
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,11 +187,11 @@ class Agent:
         usage = sum((r.usage for r in results if isinstance(r, ToolResult)), Usage())
         ledger, observations = state["ledger"], []
         for (action, note), result in zip(actions, results, strict=True):
-            ledger, observation = _observe(ledger, action, result, note)
+            ledger, observation = observe(ledger, action, result, note)
             observations.append(observation)
         if not observations:
             fault = ToolError("no action was asked for; call a tool")
-            observations.append(_observe(ledger, Action(tool="none"), fault, "")[1])
+            observations.append(observe(ledger, Action(tool="none"), fault, "")[1])
         done = replace(
             step,
             actions=tuple(action for action, _ in actions),
@@ -283,8 +242,8 @@ class Agent:
         try:
             draft: Finish = parse(action)
         except ToolError as error:
-            failed = _observe(state["ledger"], action, error, "")[1]
-            told = tuple(failed if a is action else _skipped(a) for a in step.actions)
+            failed = observe(state["ledger"], action, error, "")[1]
+            told = tuple(failed if a is action else skipped(a) for a in step.actions)
             done = replace(step, observations=told)
             writer(StepTaken(step=done))
             return {"steps": (*state["steps"][:-1], done)}
@@ -303,10 +262,10 @@ class Agent:
             best = state["best"] or unchecked(draft, str(stop))
             return {"spent": str(stop), "best": best, "draft": None, "verdict": None}
         seconds = round(step.seconds + time.monotonic() - started, 3)
-        skipped = tuple(_skipped(a) for a in step.actions if a is not action)
+        others = tuple(skipped(a) for a in step.actions if a is not action)
         done = replace(
             step,
-            observations=skipped,
+            observations=others,
             verdict=verdict,
             usage=step.usage + usage,
             seconds=seconds,
@@ -408,25 +367,3 @@ class Agent:
         parts.append(verdict.reason if verdict else "no draft was handed in")
         parts += self.memory.provenance.warnings
         return "; ".join(part for part in parts if part)
-
-
-def _skipped(action: Action) -> Observation:
-    return Observation(tool=action.tool, text="not carried out: finish came with it", failed=True)
-
-
-def _observe(
-    ledger: tuple[Evidence, ...], action: Action, result: ToolResult | ToolError, note: str
-) -> tuple[tuple[Evidence, ...], Observation]:
-    """The observation of one action, its evidence entered into the ledger."""
-    if isinstance(result, ToolError):
-        return ledger, Observation(tool=action.tool, text=f"{note}{result}", failed=True)
-    ledger, numbered = enter(ledger, result.evidence)
-    text = "\n".join(part for part in (f"{note}{result.summary}", described(numbered)) if part)
-    return ledger, Observation(
-        tool=action.tool,
-        text=text,
-        evidence=numbered,
-        looked_at=result.looked_at,
-        hits=result.hits,
-        grids_s=result.grids_s,
-    )

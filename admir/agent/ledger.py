@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from admir.text import shown, squash
-from admir.types import Evidence
+from admir.tools.base import ToolResult
+from admir.tools.registry import ToolError
+from admir.types import Action, Evidence, Observation
 
 
 def enter(
@@ -41,3 +43,26 @@ def described(evidence: Iterable[Evidence]) -> str:
 def _who(evidence: Evidence) -> str:
     kind = evidence.kind.replace("_", " ")
     return f"{kind}, {evidence.speaker}" if evidence.speaker else kind
+
+
+def skipped(action: Action) -> Observation:
+    """The observation of an action that came with the end."""
+    return Observation(tool=action.tool, text="not carried out: finish came with it", failed=True)
+
+
+def observe(
+    ledger: tuple[Evidence, ...], action: Action, result: ToolResult | ToolError, note: str
+) -> tuple[tuple[Evidence, ...], Observation]:
+    """The observation of one action, its evidence entered into the ledger."""
+    if isinstance(result, ToolError):
+        return ledger, Observation(tool=action.tool, text=f"{note}{result}", failed=True)
+    ledger, numbered = enter(ledger, result.evidence)
+    text = "\n".join(part for part in (f"{note}{result.summary}", described(numbered)) if part)
+    return ledger, Observation(
+        tool=action.tool,
+        text=text,
+        evidence=numbered,
+        looked_at=result.looked_at,
+        hits=result.hits,
+        grids_s=result.grids_s,
+    )

@@ -219,11 +219,13 @@ class Perceiver(Protocol):
     """Sees: makes the memory, and looks again when a tool asks.
 
     `id` names the models and prompts that a memory depends on. A mind that `looks` captions from
-    pictures: the builder then neither reads faces nor waits for the whole video.
+    pictures, of `caption_side` pixels at most: the builder then neither looks for faces nor waits
+    for the whole video.
     """
 
     id: str
     looks: bool
+    caption_side: int
 
     async def caption(self, view: ClipView) -> Caption:
         """Describe a clip and name who and what appears in it; raises ModelError."""

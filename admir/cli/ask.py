@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from admir.cli.build import build
-from admir.cli.options import Json, Memories, PresetOption, settings_of
+from admir.cli.costs import tell_where_it_goes
+from admir.cli.options import Json, Memories, NoCache, PresetOption, Sets, settings_of
 from admir.cli.run import EXIT_SOME_FAILED, console, print_json, say, warn, wrong_use
 
 if TYPE_CHECKING:
@@ -37,8 +38,19 @@ def ask_command(
     out: Annotated[
         Path | None, typer.Option(help="Where the table's answers go: .csv or .jsonl.")
     ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(help="US dollars an answer may cost.", metavar="USD")
+    ] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Seconds an answer may take.", metavar="S")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Tokens an answer may take.", metavar="N")
+    ] = None,
     memories: Memories = None,
     preset: PresetOption = None,
+    sets: Sets = None,
+    no_cache: NoCache = False,
     as_json: Json = False,
 ) -> None:
     """Answer a question about a video, or a table of them. A file without a memory gets one first.
@@ -49,8 +61,19 @@ def ask_command(
     A table has the fields question, and video_id or video (a file), and any others, which are
     carried through. Its answers are written row by row; the same command goes on after an
     interrupt, and asks rows again that failed. With --json: {"asked", "reused", "failed", "out"}.
+
+    A budget that is spent ends an answer with its best draft, and the answer says so.
     """
-    settings = settings_of(memories, preset)
+    settings = settings_of(
+        memories,
+        preset,
+        sets,
+        no_cache=no_cache,
+        max_cost=max_cost,
+        max_seconds=max_seconds,
+        max_tokens=max_tokens,
+    )
+    tell_where_it_goes(settings)
     if questions is not None or out is not None:
         if questions is None or out is None:
             raise wrong_use(context, "--questions and --out go together.")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from admir.cli.options import Json, Memories, PresetOption, settings_of
+from admir.cli.costs import say_estimates, tell_where_it_goes
+from admir.cli.options import Json, Memories, NoCache, PresetOption, Sets, settings_of
 from admir.cli.run import EXIT_SOME_FAILED, complain, console, print_row, say
 from admir.errors import AdmirError, BackendUnavailable, OptionError
 
@@ -47,8 +48,19 @@ def build_memory_command(
     meta: Annotated[
         Path | None, typer.Option(help="JSON file of text fields: product, category, ...")
     ] = None,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Say what a build would cost, and build nothing.")
+    ] = False,
+    speech: Annotated[
+        str | None, typer.Option(help="auto: subtitles where there are any; none.", metavar="KIND")
+    ] = None,
+    screen_text: Annotated[
+        str | None, typer.Option(help="auto: read on-screen text; none.", metavar="KIND")
+    ] = None,
     memories: Memories = None,
     preset: PresetOption = None,
+    sets: Sets = None,
+    no_cache: NoCache = False,
     as_json: Json = False,
 ) -> None:
     """Build the memory of each video; one that is still good is left as it is.
@@ -59,9 +71,15 @@ def build_memory_command(
     With --json: one JSON object a line and video: video_id, reused, seconds, stages, warnings;
     or video, error, kind.
     """
-    settings = settings_of(memories, preset)
+    settings = settings_of(
+        memories, preset, sets, no_cache=no_cache, speech=speech, screen_text=screen_text
+    )
     work = _Work(settings=settings, metadata=_metadata(meta), as_json=as_json)
     places = _numbered([place for video in videos for place in _places(Path(video))])
+    if estimate:
+        say_estimates([(place.path, place.fault) for place in places], settings, as_json=as_json)
+        return
+    tell_where_it_goes(settings)
     failed = [(place.path, error) for place in places if (error := _build_one(place, work))]
     if len(places) > 1 and not as_json:
         _summarise(len(places), failed)
@@ -138,6 +156,8 @@ async def build(
 
 
 def _report(built: Built, number: str) -> None:
+    from admir.views.words import cost_words
+
     memory = built.memory
     what = "unchanged" if built.reused else f"built in {memory.provenance.seconds:.1f} s"
     say(
@@ -145,6 +165,8 @@ def _report(built: Built, number: str) -> None:
         f"{len(memory.shots)} shots, {len(memory.screen_text)} lines on screen, "
         f"{len(memory.utterances)} spoken"
     )
+    if not built.reused and (paid := cost_words(memory.provenance.usage)):
+        say(f"  {paid}")
     for warning in memory.provenance.warnings:
         say(f"  ! {warning}")
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from admir.errors import OptionError
 
 if TYPE_CHECKING:
     from admir.settings import Settings
@@ -35,8 +39,54 @@ PresetOption = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
-def settings_of(memories: str | None, preset: PresetName | None) -> Settings:
+Sets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="Any setting, for example beta=1 or communication_expert=false; again for others.",
+        metavar="NAME=VALUE",
+    ),
+]
+NoCache = Annotated[
+    bool, typer.Option("--no-cache", help="Ask models anew; keep none of their replies.")
+]
+
+
+def settings_of(
+    memories: str | None,
+    preset: PresetName | None,
+    sets: Sequence[str] | None = None,
+    *,
+    no_cache: bool = False,
+    **others: Any,
+) -> Settings:
     """The settings of a command; raises OptionError."""
     from admir.settings import load_settings
 
-    return load_settings(memories=memories, preset=preset.value if preset else None)
+    chosen = {
+        "memories": memories,
+        "preset": preset.value if preset else None,
+        "cache": False if no_cache else None,
+    }
+    named = {name: value for name, value in (chosen | others).items() if value is not None}
+    return load_settings(**(_pairs(sets or ()) | named))
+
+
+def _pairs(sets: Sequence[str]) -> dict[str, Any]:
+    """`name=value` texts as settings; a value that is JSON is taken as such."""
+    found: dict[str, Any] = {}
+    for text in sets:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise OptionError(f"--set {text!r}: must be NAME=VALUE")
+        found[name.strip()] = _value(value)
+    return found
+
+
+def _value(text: str) -> Any:
+    if not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

@@ -125,4 +125,4 @@ def print_row(row: dict[str, Any]) -> None:
 
 def say(line: str) -> None:
     """A line for people; nothing in it is markup, or steers the terminal."""
-    console().print(shown(line), markup=False)
+    console().print(shown(line), markup=False, soft_wrap=True)

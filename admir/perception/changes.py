@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
+from statistics import median
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from admir.perception.decode import Choice, Pixels
 
@@ -90,23 +90,23 @@ class BriefSights:
         return "give"
 
     def _is_news(self, grey: Pixels) -> bool:
-        return self._sampled is None or bool(_changes(self._sampled, grey).max() > _LEAST_JUMP)
+        return self._sampled is None or _most_changed(self._sampled, grey) > _LEAST_JUMP
 
     def _jumped(self, time_s: float, grey: Pixels) -> bool:
         while len(self._recent) > 1 and self._recent[1][0] <= time_s - _LOOK_BACK_S + 1e-6:
             self._recent.popleft()
         if not self._recent:
             return False
-        change = float(_changes(self._recent[0][1], grey).max())
-        usual = float(np.median(self._usual)) if self._usual else 0.0
+        change = _most_changed(self._recent[0][1], grey)
+        usual = median(self._usual) if self._usual else 0.0
         self._usual.append(change)
         return change > max(_LEAST_JUMP, _JUMP_OVER_USUAL * usual)
 
 
-def _changes(before: Pixels, after: Pixels) -> NDArray[np.float32]:
-    """The mean change of each block (1/24 of each side)."""
+def _most_changed(before: Pixels, after: Pixels) -> float:
+    """The mean change, 0 to 255, of the block (1/24 of each side) that changed most."""
     if before.shape != after.shape:
-        return np.full((_BLOCKS, _BLOCKS), 255, np.float32)
+        return 255.0
     change = cv2.absdiff(before, after)
     blocks = cv2.resize(change, (_BLOCKS, _BLOCKS), interpolation=cv2.INTER_AREA)
-    return blocks.astype(np.float32)
+    return float(blocks.max())

@@ -10,6 +10,7 @@ from typing import Protocol
 import cv2
 import numpy as np
 
+from admir.perception.bends import Bend
 from admir.perception.decode import Pixels
 from admir.perception.quads import Quad, corners_box, cut, from_side, is_tall, slant, turned_regions
 from admir.perception.text_net import TextNet
@@ -20,10 +21,13 @@ DETECT_SIDE = 1280
 EVEN_SIDE = 736
 ASIDE_SIDE = 736
 LEAST_CONFIDENCE = 0.6
+MOST_LINES = 150
 _SURE = 0.85
 _MOST_SECOND_TRIES = 8
 _MOST_REGIONS = 3
 _CLEARLY_BETTER = 0.08
+_MOST_READ_ON = 3
+_AS_SURE = 0.05
 _SAME_PLACE = 0.4
 _MOST_CONTRAST = 3.0
 _EDGE_NOISE = " /\\|_~^`·'\",;:-*+="
@@ -60,11 +64,17 @@ class _Found:
     vertical: bool
     text: str
     score: float
+    pieces: tuple[Quad, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Quad, ...]:
+        """The straight regions that it covers: those of a bent line are less than its `quad`."""
+        return self.pieces or (self.quad,)
 
     @property
     def is_odd(self) -> bool:
         """Whether it leans or stands, so that the picture turned upright would show it better."""
-        return self.vertical or abs(slant(self.quad)) > 12
+        return not self.pieces and (self.vertical or abs(slant(self.quad)) > 12)
 
     @property
     def weight(self) -> float:
@@ -74,44 +84,69 @@ class _Found:
 class RapidOcrReader:
     """Each picture is read once; what is unsure is tried again, turned as its box suggests.
 
-    A crop that reads badly is tried upside down and with its contrast stretched. Where boxes lean
-    or stand, that part of the picture is turned upright and searched anew: boxes of slanted text
-    are often torn or too tight. Both are bounded for each picture. Faint lines are searched for in
-    the picture with even contrast, made smaller, and standing lines in that laid on its side; what
-    only these find must be sure.
+    A crop that reads badly is tried upside down and with its contrast stretched. A line around a
+    circle is made straight. Where boxes lean or stand, that part of the picture is turned upright
+    and searched anew: boxes of slanted text are often torn or too tight. Faint lines are searched
+    for in the picture with even contrast, made smaller, and standing lines in that laid on its
+    side; what only these find must be sure. All this is bounded for each picture: of one full of
+    text the `most_lines` largest places are read, and as many lines come of it.
     """
 
-    id = "rapidocr-onnxruntime+turns"
+    id = "rapidocr-onnxruntime+turns+bends"
 
-    def __init__(self, at_once: int = 2) -> None:
-        self._net = TextNet(at_once)
+    def __init__(self, at_once: int = 2, most_lines: int = MOST_LINES) -> None:
+        self._net = TextNet(at_once, most_lines)
+        self._most = most_lines
 
     def read(self, pixels: Pixels) -> tuple[TextLine, ...]:
         """See `TextReader`. Lines that are read with little confidence are left out."""
-        found = self._first_reading(pixels)
+        quads, bends = self._net.find_all(pixels, DETECT_SIDE)
+        found = [self._reading(pixels, quad) for quad in quads]
+        found = _merged(found, self._bent(pixels, bends, found))
         self._try_again(pixels, found)
         found = _merged(found, self._turned(pixels, found))
         even = _evened(pixels)
         found = _merged(found, self._faint(even, found))
         found = _merged(found, self._standing(even, found))
-        lines = (_line(one, pixels) for one in found)
+        lines = (_line(one, pixels) for one in _weightiest(found, self._most))
         return tuple(line for line in lines if _worth_keeping(line))
 
-    def _first_reading(self, pixels: Pixels) -> list[_Found]:
-        """A tall crop is read turned both ways and the surer reading counts."""
-        quads = sorted(self._net.find(pixels, DETECT_SIDE), key=lambda q: (q[0][1], q[0][0]))
-        return [self._reading(pixels, quad) for quad in quads]
-
     def _reading(self, pixels: Pixels, quad: Quad) -> _Found:
+        """A tall crop is read turned both ways and the surer reading counts."""
         crop, tall = cut(pixels, quad), is_tall(quad)
         ways = [np.rot90(crop, 1), np.rot90(crop, 3)] if tall else [crop]
-        text, score = max(self._net.read(ways), key=lambda r: r[1] * len(r[0]))
+        text, score = self._surer(ways)
         return _Found(quad, tall, text, score)
 
     def _faint(self, even: Pixels, found: Sequence[_Found]) -> list[_Found]:
         """What shows only where light and dark are made even."""
-        quads = [q for q in self._net.find(even, EVEN_SIDE) if not _is_known(q, found)]
-        return [self._reading(even, quad) for quad in quads]
+        quads, bends = self._net.find_all(even, EVEN_SIDE)
+        unknown = (quad for quad in quads if not _is_known((quad,), found))
+        room = max(0, self._most - len(found))
+        fresh = [self._reading(even, quad) for quad in islice(unknown, room)]
+        return fresh + self._bent(even, bends, found)
+
+    def _bent(self, pixels: Pixels, bends: Sequence[Bend], found: Sequence[_Found]) -> list[_Found]:
+        """What lines around a circle say, made straight: their feet may be inside or outside."""
+        fresh = [bend for bend in bends if not _is_known(bend.pieces(), found)]
+        return [self._bent_reading(pixels, bend) for bend in fresh]
+
+    def _bent_reading(self, pixels: Pixels, bend: Bend) -> _Found:
+        """Its core often ends before its last letters: it is read on at both ends."""
+        crop = bend.cut(pixels)
+        (text, score), turn = max(
+            zip(self._net.read([crop, np.rot90(crop, 2)]), (0, 2), strict=True),
+            key=lambda way: way[0][1] * len(way[0][0]),
+        )
+        for longer in islice(bend.longer(), _MOST_READ_ON if score > LEAST_CONFIDENCE else 0):
+            ((more, sure),) = self._net.read([np.rot90(longer.cut(pixels), turn)])
+            if len(squash(more)) <= len(squash(text)) or sure < score - _AS_SURE:
+                break
+            bend, text, score = longer, more, sure
+        return _Found(bend.quad(), is_tall(bend.quad()), text, score, bend.pieces())
+
+    def _surer(self, ways: Sequence[Pixels]) -> tuple[str, float]:
+        return max(self._net.read(ways), key=lambda reading: reading[1] * len(reading[0]))
 
     def _try_again(self, pixels: Pixels, found: Sequence[_Found]) -> None:
         unsure = sorted((one for one in found if one.score < _SURE), key=lambda one: one.score)
@@ -128,10 +163,9 @@ class RapidOcrReader:
         again = []
         for quad in self._net.find(side, ASIDE_SIDE):
             back = from_side(quad, even)
-            if is_tall(back) and not _is_known(back, found):
+            if is_tall(back) and not _is_known((back,), found):
                 crop = cut(side, quad)
-                readings = self._net.read([crop, np.rot90(crop, 2)])
-                text, score = max(readings, key=lambda r: r[1] * len(r[0]))
+                text, score = self._surer([crop, np.rot90(crop, 2)])
                 again.append(_Found(back, True, text, score))
         return again
 
@@ -152,7 +186,7 @@ def _merged(found: Sequence[_Found], again: Sequence[_Found]) -> list[_Found]:
     """Of readings of one place the weightiest stay; a new one must be sure."""
     kept = list(found)
     for new in sorted(again, key=lambda one: -one.weight):
-        same = [old for old in kept if _share(old.quad, new.quad) > _SAME_PLACE]
+        same = [old for old in kept if _share(old.parts, new.parts) > _SAME_PLACE]
         if new.score < 0.8 or not _is_word(new.text):
             continue
         if new.weight > 1.1 * sum(o.weight for o in same if o.score > 0.6):
@@ -165,16 +199,22 @@ def _is_word(text: str) -> bool:
     return len(squash(text)) > 2
 
 
-def _share(a: Quad, b: Quad) -> float:
-    """Intersection of two convex regions over the smaller one."""
-    shared, _ = cv2.intersectConvexConvex(a, b)
-    smaller = min(cv2.contourArea(a), cv2.contourArea(b))
+def _weightiest(found: Sequence[_Found], most: int) -> list[_Found]:
+    """The surest and longest, as they stand."""
+    kept = sorted(found, key=lambda one: -one.weight)[:most]
+    return sorted(kept, key=lambda one: (one.quad[0][1], one.quad[0][0]))
+
+
+def _share(a: Sequence[Quad], b: Sequence[Quad]) -> float:
+    """Intersection of two places, each of convex parts, over the smaller one."""
+    shared = sum(cv2.intersectConvexConvex(one, two)[0] for one in a for two in b)
+    smaller = min(sum(map(cv2.contourArea, a)), sum(map(cv2.contourArea, b)))
     return float(shared) / smaller if smaller > 0 else 0.0
 
 
-def _is_known(quad: Quad, found: Sequence[_Found]) -> bool:
+def _is_known(parts: Sequence[Quad], found: Sequence[_Found]) -> bool:
     """Whether what stands there is read for sure."""
-    return any(one.score > _SURE and _share(quad, one.quad) > _SAME_PLACE for one in found)
+    return any(one.score > _SURE and _share(parts, one.parts) > _SAME_PLACE for one in found)
 
 
 def _evened(pixels: Pixels) -> Pixels:

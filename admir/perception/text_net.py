@@ -6,6 +6,7 @@ here the pictures go to its networks in the size that the caller chose.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import BoundedSemaphore, Lock
@@ -15,8 +16,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from admir.perception.bends import Bend, find_bends
 from admir.perception.decode import Pixels
-from admir.perception.quads import Quad
+from admir.perception.quads import Quad, sides
 
 _STEP = 32
 _READ_HEIGHT = 48
@@ -27,23 +29,31 @@ _MOST_READ_WIDTH = 3200
 class TextNet:
     """Both networks, loaded at the first use and shared; a call takes one core.
 
-    Each run takes memory of its own while it lasts, so at most `at_once` run side by side.
+    Each run takes memory of its own while it lasts, so at most `at_once` run side by side. Of the
+    places found in one picture the `most` largest count.
     """
 
-    def __init__(self, at_once: int = 2) -> None:
+    def __init__(self, at_once: int, most: int) -> None:
+        self._most = most
         self._turn = BoundedSemaphore(at_once)
         self._lock = Lock()
         self._engine: Any = None
 
     def find(self, pixels: Pixels, side: int) -> list[Quad]:
         """Where a BGR picture, made smaller to `side`, has text; corners in its own pixels."""
+        return self.find_all(pixels, side)[0]
+
+    def find_all(self, pixels: Pixels, side: int) -> tuple[list[Quad], list[Bend]]:
+        """As `find`, and the lines of text that run around a circle; these are found in both."""
         height, width = pixels.shape[:2]
         scale = min(1.0, side / max(height, width))
         size = (_stepped(width * scale), _stepped(height * scale))
         with self._borrowed() as engine:
             (found,) = engine.text_det.infer.session.run(None, {"x": _blob(pixels, size)})
             quads, _ = engine.text_det.postprocess_op(found, (height, width))
-        return [np.asarray(quad, np.float32) for quad in quads if _is_seen(quad)]
+        seen = [np.asarray(quad, np.float32) for quad in quads if _is_seen(quad)]
+        largest = sorted(seen, key=lambda quad: -math.prod(sides(quad)))[: self._most]
+        return largest, find_bends(found[0, 0], width, height)
 
     def read(self, crops: Sequence[Pixels]) -> list[tuple[str, float]]:
         """What each BGR crop of one line says, and the mean confidence in its characters."""

@@ -31,9 +31,10 @@ from admir.types import (
     Utterance,
 )
 from admir.views.rows import Unreadable
-from admir.views.words import BASES
+from admir.views.words import BASES, cost_words, money_words
 
 _SHORT = 3
+_MOST_QUOTE = 300
 _MARKS = {
     "verified": ("✓", "green"),
     "expert": ("◆", "cyan"),
@@ -47,6 +48,8 @@ def show_answer(console: Console, answer: Answer) -> None:
     style = "green" if answer.grounded else "yellow"
     head = Text(shown(answer.answer), style="bold")
     foot = f"{BASES[answer.basis]} · preset {shown(answer.preset)} · {answer.seconds:.2f} s"
+    if cost_words(answer.usage):
+        foot += f" · {money_words(answer.usage)}"
     title = Text(shown(answer.question))
     console.print(Panel(head, title=title, subtitle=Text(foot), border_style=style))
     for claim in answer.claims:
@@ -71,10 +74,15 @@ def _evidence(evidence: Evidence) -> Text:
     text = Text(f" {evidence.id:<4}", style="cyan")
     text.append(f"{evidence.span}  {evidence.kind.replace('_', ' ')}  ", style="default")
     speaker = f"{evidence.speaker}: " if evidence.speaker else ""
-    text.append(shown(f'{speaker}"{evidence.quote}"'), style="default")
+    text.append(shown(f'{speaker}"{_short(evidence.quote)}"'), style="default")
     if evidence.frame:
         text.append(f"\n     {shown(evidence.frame)}", style="dim")
     return text
+
+
+def _short(quote: str) -> str:
+    """A caption may be a page; the JSON has all of it."""
+    return quote if len(quote) <= _MOST_QUOTE else f"{quote[: _MOST_QUOTE - 3]}..."
 
 
 def show_trace(console: Console, answer: Answer) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from admir import Memory, ask
-from admir.agent.graph import NO_ANSWER
+from admir.agent.outcome import NO_ANSWER
 from admir.api import _agent, ask_events
 from admir.backends.base import Decision
 from admir.concurrency import last_of, run_sync

@@ -33,10 +33,10 @@ from tests.perception.videos import cut_off, encode, noise, tone
 
 STAGES = [
     "hash",
+    "speech",
     "decode",
     "read text",
     "faces",
-    "speech",
     "caption",
     "merge",
     "narrate",

@@ -77,3 +77,26 @@ def test_scores_stay_in_0_to_1(captions, query):
     found = ConceptScorer(clips_of(*captions)).scores(query)
     assert found.shape == (len(captions),)
     assert ((found >= 0) & (found <= 1)).all()
+
+
+@pytest.mark.parametrize("query", ["How many grams are in it?", "里面有多少克？"])
+def test_a_question_for_a_quantity_is_about_clips_with_a_number(query):
+    ad = ("A soft towel for you", "It weighs 300 grams", "Grams of softness")
+    assert ConceptScorer(clips_of(*ad)).scores(query).tolist() == [0.0, 1.0, 0.0]
+
+
+def test_a_question_about_a_label_is_about_text_that_nobody_says():
+    """A line spoken in the next clip is a subtitle; one that stands everywhere is a mark."""
+    said = ("soft and warm every night", "made with care", "for your home")
+    shown = (("Soft and warm!", "Made with care"), ("Lumen",), ("for your home", "Net 300 ml"))
+    clips = [
+        replace(clip, speech=speech, screen_text=(*lines, "ShopTV"))
+        for clip, speech, lines in zip(clips_of("", "", ""), said, shown, strict=True)
+    ]
+    found = ConceptScorer(clips).scores("What is printed on the package?")
+    assert found[0] < 0.3 < found[1] == pytest.approx(found[2]) == 1.0
+
+
+def test_a_question_about_a_label_finds_nothing_where_all_is_said():
+    clips = [replace(clips_of("")[0], speech="soft and warm", screen_text=("Soft and warm!",))]
+    assert not ConceptScorer(clips).scores("What does the label say?").any()

@@ -44,7 +44,7 @@ def test_the_memory_of_the_ad_says_where_it_came_from(demo):
     origin = demo.provenance
     assert (origin.preset, origin.speech_source, origin.warnings) == ("offline", "ad.srt", ())
     assert (origin.text_source, origin.embedder) == (
-        "rapidocr-onnxruntime+turns",
+        "rapidocr-onnxruntime+turns+bends",
         "hashing-1024-v1",
     )
     assert 0 < origin.frames_read <= origin.frames_sampled == len(demo.frames)

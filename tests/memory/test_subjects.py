@@ -25,7 +25,7 @@ CAST = (
 
 
 def chosen(question, top_k=3, narrative=NOTHING):
-    return [s.name for s in active_subjects(CAST, question, narrative, EMBEDDER, top_k)]
+    return [s.name for s, _ in active_subjects(CAST, question, narrative, EMBEDDER, top_k)]
 
 
 @pytest.mark.parametrize(

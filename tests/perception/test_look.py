@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admir.perception.look import ink_of, look_at, merge_looks, pace_words, palette_words
+from admir.perception.look import (
+    ink_of,
+    look_at,
+    merge_looks,
+    name_colours,
+    pace_words,
+    palette_words,
+)
 from admir.types import Look, Shot, Span
 from tests.conftest import flat
 from tests.properties import examples
@@ -181,3 +188,10 @@ def test_a_palette_is_told_with_shares_and_motion():
         colours=("red", "white"), shares=(0.6, 0.25), light="dim", warmth="neutral", motion=0.05
     )
     assert palette_words(look) == "red 60%, white 25%; neither warm nor cool, dim, moving"
+
+
+def test_each_pixel_of_a_large_picture_is_named_as_if_alone():
+    pixels = np.random.default_rng(1).integers(0, 256, (40, 40, 3), dtype=np.uint8)
+    alone = [name_colours(pixel)[0] for pixel in pixels.reshape(-1, 3)]
+    assert name_colours(pixels) == alone
+    assert len(set(alone)) > 5

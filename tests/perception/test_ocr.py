@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import cv2
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -82,7 +83,7 @@ def test_two_threads_read_the_same_as_one(reader, card):
 def test_characters_that_steer_a_terminal_are_left_out(monkeypatch):
     quad = np.array([[10, 10], [90, 10], [90, 30], [10, 30]], dtype=np.float32)
     places = [[quad], [], []]
-    monkeypatch.setattr(TextNet, "find", lambda self, pixels, side: places.pop(0))
+    monkeypatch.setattr(TextNet, "find_all", lambda self, pixels, side: (places.pop(0), []))
     reading = ("SA\x1bLE\u202e\u202848\ud800", 0.99)
     monkeypatch.setattr(TextNet, "read", lambda self, crops: [reading for _ in crops])
     (found,) = RapidOcrReader().read(np.zeros((100, 200, 3), dtype=np.uint8))
@@ -125,10 +126,25 @@ def test_a_picture_is_read_in_a_bounded_number_of_steps(monkeypatch):
         for y in range(20, 320, 40)
     ]
     searched, read = [], []
-    monkeypatch.setattr(TextNet, "find", lambda s, pixels, side: searched.append(0) or quads)
+    monkeypatch.setattr(
+        TextNet, "find_all", lambda s, pixels, side: searched.append(0) or (quads, [])
+    )
     monkeypatch.setattr(
         TextNet, "read", lambda s, crops: read.extend(crops) or [("x", 0.3)] * len(crops)
     )
     RapidOcrReader().read(page())
     assert len(searched) <= 6
     assert len(read) <= 15 * len(quads)
+
+
+def test_of_a_picture_full_of_text_the_largest_lines_are_read(monkeypatch):
+    words = [(10 + 100 * x, 100 + 24 * y, f"word {x}{y}") for x in range(6) for y in range(10)]
+    picture = page((30, 20, "FINAL HEADLINE"))
+    for x, y, text in words:
+        cv2.putText(picture, text, (x, y), cv2.FONT_HERSHEY_SIMPLEX, 0.5, (255, 255, 255), 1)
+    read, one = [], TextNet._read
+    monkeypatch.setattr(TextNet, "_read", lambda net, crop: read.append(0) or one(net, crop))
+    lines = RapidOcrReader(most_lines=10).read(picture)
+    assert len(lines) == 10
+    assert "finalheadline" in [squash(line.text) for line in lines]
+    assert len(read) < len(words)

@@ -89,3 +89,10 @@ def test_sixteen_channels_are_heard(tmp_path):
         found = walk(path)[0].audio
         assert found.loudness_dbfs == pytest.approx(20 * np.log10(0.3 / np.sqrt(2)), abs=1.0)
     assert found.channels == 16
+
+
+def test_a_sample_without_bounds_counts_no_more_than_the_loudest(tmp_path):
+    samples = tone()
+    samples[0, 500] = np.inf
+    found = sound_of(tmp_path, "pcm_f32le", "flt", samples)
+    assert found.loudness_dbfs == pytest.approx(20 * np.log10(0.3 / np.sqrt(2)), abs=1.0)

@@ -12,7 +12,7 @@ from admir.api import _agent
 from admir.concurrency import run_sync
 from admir.settings import load_settings
 from admir.text import contains
-from admir.tools.registry import TOOLS, ToolError, carry_out, describe
+from admir.tools.registry import TOOLS, ToolError, carry_out, tool_specs
 from admir.types import Action
 from tests.agent.drafts import tea_memory
 
@@ -38,10 +38,12 @@ def quotes(result, kind: str) -> list[str]:
 def test_five_tools_are_registered_with_descriptions_and_schemas():
     names = ["global_browse", "clip_search", "frame_inspect", "communication_expert", "finish"]
     assert list(TOOLS) == names
-    for tool in describe():
-        assert len(tool["description"]) > 60
-        assert tool["parameters"]["additionalProperties"] is False
-        assert tool["parameters"]["required"]
+    told = tool_specs(load_settings())
+    assert [tool.name for tool in told] == names
+    for tool in told:
+        assert len(tool.description) > 60
+        assert set(tool.parameters["required"]) <= set(tool.parameters["properties"])
+        assert set(tool.parameters["properties"]) == set(TOOLS[tool.name].arguments.model_fields)
 
 
 def test_global_browse_brings_every_line_in_time_order(context, facts):
@@ -75,9 +77,7 @@ def test_clip_search_for_nothing_known_still_answers(context):
 
 def test_literal_inspection_reads_the_text_at_four_frames_a_second(context, facts):
     result = call(context, "frame_inspect", question="?", start_s=20.5, end_s=21.5, mode="literal")
-    times = [
-        float(t) for t in result.summary.split(" s.")[0].removeprefix("Frames at ").split(", ")
-    ]
+    times = [time_s for grid in result.grids_s for time_s in grid]
     assert len(times) >= 4
     assert all(20.5 <= t < 21.5 for t in times)
     read = " ".join(quotes(result, "frame"))

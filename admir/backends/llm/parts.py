@@ -59,23 +59,25 @@ def clean(text: str) -> str:
 
 def image(pixels: Pixels, longest: int) -> Image:
     """BGR pixels as a JPEG of at most so many pixels a side, and of no more tiles than it fills."""
-    small = shrink(pixels, min(longest, _side_that_fills_tiles(pixels, longest)))
+    height, width = pixels.shape[:2]
+    small = shrink(pixels, max(pixels_of((width, height), longest)))
     ok, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])
     if not ok:
         raise ValueError("a picture could not be encoded")
     return Image(data=base64.b64encode(np.asarray(data).tobytes()).decode("ascii"))
 
 
-def _side_that_fills_tiles(pixels: Pixels, longest: int) -> int:
-    """The longest side at which no tile is bought for a narrow strip of the picture.
+def pixels_of(size: tuple[int, int], longest: int) -> tuple[int, int]:
+    """Width and height that a picture is sent in: no tile is bought for a narrow strip of it.
 
     Vision models of OpenAI charge for tiles of 512 pixels: a little less may cost half.
     """
-    height, width = pixels.shape[:2]
-    side = min(longest, max(height, width))
-    sides = range(side, max(1, int(side * _LEAST_SIZE)), -1)
-    scale = 1 / max(height, width)
-    return min(sides, key=lambda s: (image_tokens(width * s * scale, height * s * scale), -s))
+    width, height = size
+    side = min(longest, max(size))
+    sides = range(side, max(1, int(side * _LEAST_SIZE)) - 1, -1)
+    scale = 1 / max(size)
+    best = min(sides, key=lambda s: (image_tokens(width * s * scale, height * s * scale), -s))
+    return max(1, round(width * best * scale)), max(1, round(height * best * scale))
 
 
 def image_tokens(width: float, height: float) -> int:

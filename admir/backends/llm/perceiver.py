@@ -37,10 +37,10 @@ from admir.prompts import load_prompt
 from admir.text import contains, squash
 from admir.types import Clip, Inference, Narrative, ScreenText, Span, Subject, Utterance
 
-CAPTION_SIDE, KEYFRAME_SIDE, GRID_SIDE, TEXT_SIDE = 768, 1024, 1024, 1280
+CAPTION_SIDE, KEYFRAME_SIDE, GRID_SIDE, TEXT_SIDE = 640, 1024, 1024, 1280
 """Longest side of pictures, in pixels."""
 
-_MOST_LOG_CHARS = 60_000
+MOST_LOG_CHARS = 60_000
 _LEAST_LINE_CHARS = 160
 _MOST_FINDINGS = 12
 BUILD_PROMPTS = ("caption", "read_text", "merge_subjects", "narrate")
@@ -51,6 +51,7 @@ class LlmPerceiver:
     """See the module; `Perceiver` says what each method owes."""
 
     looks = True
+    caption_side = CAPTION_SIDE
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -199,7 +200,7 @@ def _who(subject: Subject) -> str:
 
 def _log(clips: Sequence[Clip]) -> list[str]:
     """A line a clip: seen, said, written; each cut where all together would be too long."""
-    most = max(_LEAST_LINE_CHARS, _MOST_LOG_CHARS // max(1, len(clips)))
+    most = max(_LEAST_LINE_CHARS, MOST_LOG_CHARS // max(1, len(clips)))
     return [cut_text(_clip_line(clip), most) for clip in clips]
 
 

@@ -32,6 +32,7 @@ class OfflinePerceiver:
 
     id = "offline-measured-v2"
     looks = False
+    caption_side = 0
 
     def __init__(self, reader: TextReader) -> None:
         self._reader = reader

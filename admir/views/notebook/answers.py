@@ -24,7 +24,7 @@ from admir.views.notebook.markup import (
     span,
 )
 from admir.views.notebook.timeline import Mark
-from admir.views.words import BASES
+from admir.views.words import BASES, cost_words
 
 _MOST_STEPS, _LONGEST, _LONGEST_ARGUMENT = 40, 4000, 600
 
@@ -120,7 +120,7 @@ def _step(step: Step, *, is_open: bool = False) -> Html:
     body += map(_observation, step.observations)
     if step.verdict is not None:
         body.append(_verdict(step.verdict))
-    if step.usage.calls:
+    if cost_words(step.usage):
         body.append(div("soft", _cost(step)))
     summary = f"Step {step.index}: {tools}{end} ({step.seconds:.2f} s)"
     return folded(summary, div("inside", *body), is_open=is_open)
@@ -168,22 +168,17 @@ def _backtrack(event: Backtracked) -> Html:
 
 
 def _cost(step: Step) -> str:
-    used = step.usage
-    return (
-        f"{used.calls} model calls, {used.input_tokens:,} tokens in, "
-        f"{used.output_tokens:,} out, {used.images} images, ${used.cost_usd:.4f}"
-    )
+    return cost_words(step.usage)
 
 
 def _origin(answer: Answer) -> Html:
-    used = answer.usage
     return facts(
         (
             ("video", answer.video_id),
             ("preset", answer.preset),
             ("models", ", ".join(f"{role}: {name}" for role, name in answer.models.items())),
             ("time", f"{answer.seconds:.2f} s"),
-            ("model calls", f"{used.calls}, ${used.cost_usd:.4f}" if used.calls else "none"),
+            ("models asked", cost_words(answer.usage) or "none"),
             ("prompts", ", ".join(f"{n} {h[:12]}" for n, h in answer.prompt_hashes.items())),
             ("trace file", answer.trace or ""),
         )

@@ -14,13 +14,13 @@ from admir.settings import Settings, load_settings
 from tests.conftest import flat, write_video
 from tests.model_server import ModelServer
 
-FPS, SECONDS, LEVELS_A_SECOND = 10, 17.0, 12
+FPS, SECONDS, LEVELS_A_SECOND = 10, 17.0, 11
 KEY = "sk-test-4f9c17d2b8"
 
 
 def level_at(time_s: float) -> float:
     """How bright the video is at a time."""
-    return 20 + LEVELS_A_SECOND * time_s
+    return 40 + LEVELS_A_SECOND * time_s
 
 
 def write_ramp(path: Path, seconds: float = SECONDS) -> Path:
