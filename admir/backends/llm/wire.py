@@ -179,7 +179,7 @@ def _read(found: Any) -> RawReply:
             ToolCall(
                 id=_whole(c.id),
                 name=_whole(c.function.name),
-                arguments=_whole(c.function.arguments),
+                arguments=_as_text(c.function.arguments),
             )
             for c in message.tool_calls or ()
         )
@@ -196,6 +196,11 @@ def _read(found: Any) -> RawReply:
         )
     except (AttributeError, IndexError, TypeError, ValueError):
         raise _Unusable(_stated(found) or "its answer is no chat reply") from None
+
+
+def _as_text(arguments: Any) -> str:
+    """Arguments as JSON; some servers send the object itself."""
+    return _whole(arguments if isinstance(arguments, str) else json.dumps(arguments))
 
 
 def _whole(text: Any) -> str:

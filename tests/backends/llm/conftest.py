@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import av
 import pytest
 
 from admir import Memory, build_memory
@@ -19,7 +20,7 @@ KEY = "sk-test-4f9c17d2b8"
 
 
 def level_at(time_s: float) -> float:
-    """How bright the video is at a time."""
+    """How bright the video is drawn at a time."""
     return 40 + LEVELS_A_SECOND * time_s
 
 
@@ -81,6 +82,15 @@ def model(settings: Callable[..., Settings]) -> Model:
 @pytest.fixture(scope="session")
 def ramp(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_ramp(tmp_path_factory.mktemp("ramp") / "ramp.mp4")
+
+
+@pytest.fixture(scope="session")
+def level_shown(ramp: Path) -> Callable[[float], float]:
+    """How bright the frame is that the encoded video shows at a time."""
+    with av.open(str(ramp)) as container:
+        levels = [float(f.to_ndarray(format="bgr24").mean()) for f in container.decode(video=0)]
+    assert levels == sorted(levels)
+    return lambda time_s: levels[int(time_s * FPS + 1e-6)]
 
 
 @pytest.fixture(scope="session")
