@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from admir.backends.base import Mind
-from admir.backends.presets import open_embedder, open_mind, open_reader, open_rereader
+from admir.backends.presets import open_embedder, open_mind, reader_of
 from admir.concurrency import last_of, run_sync
 from admir.errors import MemoryStoreError, OptionError, QuestionError
 from admir.memory.builder import Builder
@@ -80,13 +80,12 @@ def build_events(
 
     Without `metadata` a stored memory keeps what it has.
     """
-    reader = open_reader(settings.workers)
     builder = Builder(
         settings=settings,
         store=MemoryStore(settings.memories),
-        mind=open_mind(settings, reader),
+        mind=open_mind(settings),
         embedder=open_embedder(),
-        reader=reader,
+        reader=reader_of(settings),
     )
     return builder.build(path, metadata)
 
@@ -131,7 +130,7 @@ def open_for_asking(memory: Memory, settings: Settings) -> Opened:
         index = open_index(memory, vectors, embedder, beta)
     else:
         index = index_text_memory(memory, embedder, beta)
-    mind = open_mind(settings, open_rereader(settings.workers))
+    mind = open_mind(settings, again=True)
     return Opened(memory=memory, settings=settings, mind=mind, embedder=embedder, index=index)
 
 

@@ -92,9 +92,9 @@ def _report(
 
 
 def _open_mind(settings: Settings) -> None:
-    from admir.backends.presets import open_mind, open_reader
+    from admir.backends.presets import open_mind
 
-    open_mind(settings, open_reader(settings.workers))
+    open_mind(settings)
 
 
 def _needed(memories: Path) -> tuple[Part, ...]:

@@ -18,6 +18,7 @@ from admir.perception.decode import (
     Pixels,
     Thumb,
     VideoFacts,
+    by_whole_number,
     decode,
     load_image,
     save_jpeg,
@@ -104,15 +105,8 @@ class _Collector:
 
 
 def _coarse(pixels: Pixels) -> Pixels:
-    """The picture smaller by a whole number, still above what is compared and measured.
-
-    OpenCV averages whole blocks many times faster than parts of pixels.
-    """
-    height, width = pixels.shape[:2]
-    factor = max(1, min(height, width) // _COARSE_SIDE)
-    size = (width // factor, height // factor)
-    whole = pixels[: size[1] * factor, : size[0] * factor]
-    return np.asarray(cv2.resize(whole, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    """The picture made smaller, still above what is compared and measured."""
+    return by_whole_number(pixels, min(pixels.shape[:2]) // _COARSE_SIDE)
 
 
 def survey(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from admir.api import Opened, ask_opened, build_events, check_question, open_for_asking
-from admir.backends.presets import open_mind, open_reader
+from admir.backends.presets import open_mind
 from admir.batch.rows import Outcome, Question, RowAnswered, RowEvent, RowFailed, question_of
 from admir.concurrency import last_of, stream_events
 from admir.errors import AdmirError, BackendUnavailable, RowError
@@ -49,7 +49,7 @@ class Asker:
     """
 
     def __init__(self, settings: Settings) -> None:
-        open_mind(settings, open_reader(settings.workers))
+        open_mind(settings)
         self._settings = settings
         self._opened: OrderedDict[str | Path | int, _Found] = OrderedDict()
 

@@ -325,7 +325,21 @@ def shrink(pixels: Pixels, longest: int) -> Pixels:
     if scale >= 1:
         return pixels
     size = (max(1, round(pixels.shape[1] * scale)), max(1, round(pixels.shape[0] * scale)))
-    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    near = by_whole_number(pixels, int(1 / scale))
+    return np.asarray(cv2.resize(near, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
+def by_whole_number(pixels: Pixels, factor: int) -> Pixels:
+    """The picture with its sides divided; what is left over at the right and below is cut off.
+
+    OpenCV averages whole blocks many times faster than parts of pixels.
+    """
+    if factor <= 1:
+        return pixels
+    height, width = pixels.shape[:2]
+    size = (max(1, width // factor), max(1, height // factor))
+    whole = pixels[: size[1] * factor, : size[0] * factor]
+    return np.asarray(cv2.resize(whole, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
 def save_jpeg(path: Path, pixels: Pixels, quality: int = 92) -> None:

@@ -11,6 +11,8 @@ from admir.perception.decode import Picture, Pixels, shrink
 
 GRID_CELLS = 4
 EXPERT_FRAMES = 64
+CELL_SIDE = 512
+"""Longest side of a frame in a grid, in pixels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +23,7 @@ class Grid:
     pixels: Pixels
 
 
-def make_grids(frames: Sequence[Picture], cell_side: int = 512) -> tuple[Grid, ...]:
+def make_grids(frames: Sequence[Picture], cell_side: int = CELL_SIDE) -> tuple[Grid, ...]:
     """Frames in time order as 2x2 grids; the cells of a last, short grid stay black."""
     return tuple(
         _grid(frames[start : start + GRID_CELLS], cell_side)

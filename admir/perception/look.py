@@ -89,18 +89,27 @@ def look_at(pixels: Pixels, motion: float = 0.0) -> Look:
 
 def colour_shares(bgr: NDArray[Any]) -> list[tuple[str, float]]:
     """Names of the colours of pixels [..., 3] and the share of each, the largest first."""
-    names = name_colours(bgr)
-    return [(name, count / len(names)) for name, count in Counter(names).most_common()]
+    nearest = _nearest(bgr)
+    counts = Counter[str]()
+    for point, count in enumerate(np.bincount(nearest)):
+        if count:
+            counts[str(_NAMES[point])] += int(count)
+    return [(name, count / len(nearest)) for name, count in counts.most_common()]
 
 
 def name_colours(bgr: NDArray[Any]) -> list[str]:
     """The name of each pixel of [..., 3]: that of the nearest known colour in CIE Lab."""
+    return [str(name) for name in _NAMES[_nearest(bgr)].tolist()]
+
+
+def _nearest(bgr: NDArray[Any]) -> NDArray[np.intp]:
+    """The known colour that is nearest to each pixel, by its number."""
     rows = _lab(bgr)
     nearest = np.empty(len(rows), dtype=np.intp)
     for start in range(0, len(rows), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         nearest[part] = (_POINT_SQUARES - 2 * rows[part] @ _POINTS.T).argmin(axis=1)
-    return [str(name) for name in _NAMES[nearest].tolist()]
+    return nearest
 
 
 def ink_of(pixels: Pixels, box: Box) -> tuple[str, str]:

@@ -19,15 +19,18 @@ _STEPS_BACK_S = (0.0, 5.0, 15.0)
 """Some containers (MPEG-TS) seek to a key frame after the time: then earlier places are tried."""
 
 
-def pictures(path: Path, times_s: Sequence[float]) -> list[Picture]:
+def pictures(path: Path, times_s: Sequence[float], longest: int = MAX_SIDE) -> list[Picture]:
     """The frames shown at `times_s`, decoded again from the source, in order of time.
+
+    Their longest side has at most `longest` pixels.
 
     Returns fewer where the file cannot be read there. Raises VideoNotFound or VideoUnreadable.
     """
     zero_s = _first_stamp_s(path)
     with open_container(path) as container:
         backs_s = (math.inf,) if _begins_anew(container) else _STEPS_BACK_S
-    return [shown for group in _near(times_s) for shown in _grab(path, zero_s, group, backs_s)]
+    grabbed = (_grab(path, zero_s, group, backs_s, longest) for group in _near(times_s))
+    return [shown for group in grabbed for shown in group]
 
 
 def _begins_anew(container: av.container.InputContainer) -> bool:
@@ -58,12 +61,14 @@ def _near(times_s: Sequence[float], reach_s: float = 4.0) -> list[list[float]]:
     return groups
 
 
-def _grab(path: Path, zero_s: float, times: list[float], backs_s: Sequence[float]) -> list[Picture]:
+def _grab(
+    path: Path, zero_s: float, times: list[float], backs_s: Sequence[float], longest: int
+) -> list[Picture]:
     """Seek to the first of `times`, or earlier until that is early enough, and decode on."""
     starts = {max(0.0, times[0] - back_s) for back_s in backs_s} | {0.0}
     for start_s in sorted(starts, reverse=True):
         with closing(_frames_from(path, zero_s, start_s)) as frames:
-            found = _shown(frames, times, late_counts=start_s == 0.0)
+            found = _shown(frames, times, longest, late_counts=start_s == 0.0)
         if found:
             return found
     return []
@@ -86,12 +91,14 @@ def _frames_from(path: Path, zero_s: float, start_s: float) -> Generator[_Timed]
                 yield clock.stamp_s(frame) - zero_s, frame
 
 
-def _shown(frames: Iterable[_Timed], times: list[float], *, late_counts: bool) -> list[Picture]:
+def _shown(
+    frames: Iterable[_Timed], times: list[float], longest: int, *, late_counts: bool
+) -> list[Picture]:
     """The picture at each of `times`; after the end it is the last one, after damage none.
 
     None at all where the frames begin after the first time, unless `late_counts`.
     """
-    wanted, found, scaler = list(times), [], Scaler(MAX_SIDE)
+    wanted, found, scaler = list(times), [], Scaler(longest)
     held: av.VideoFrame | None = None
     try:
         for now_s, frame in frames:

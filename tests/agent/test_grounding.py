@@ -144,11 +144,11 @@ def verdict(question: str, answer: str, *evidence: Evidence, cite=None):
     """The offline mind's verdict on an answer that cites these lines; there are no pictures."""
     from admir import Memory
     from admir.agent.grounding import verify
-    from admir.backends.presets import open_mind, open_reader
+    from admir.backends.presets import open_mind
     from admir.concurrency import run_sync
     from admir.settings import load_settings
 
-    mind = open_mind(load_settings(), open_reader())
+    mind = open_mind(load_settings())
     draft = Finish(answer=answer, evidence_ids=cite or [e.id for e in evidence], absent=False)
     memory = Memory.from_timeline("v", [{"t": 19, "ocr": ["x"], "asr": ""}])
     return run_sync(verify(draft, question, evidence, memory, mind.reasoner))[0]

@@ -74,7 +74,8 @@ def test_a_lost_or_broken_kept_frame_is_left_out(orphan, tmp_path):
 
 def test_times_that_the_source_does_not_give_are_filled_from_near_kept_frames(demo, monkeypatch):
     monkeypatch.setattr(
-        "admir.memory.pixels.pictures", lambda path, times_s: pictures(path, times_s[:1])
+        "admir.memory.pixels.pictures",
+        lambda path, times_s, longest: pictures(path, times_s[:1], longest),
     )
     assert [p.time_s for p in frames_at(demo, [4.2, 9.4, 99.0])] == [4.2, 9.0]
 

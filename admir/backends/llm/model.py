@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Generic, TypeVar
 
 from admir.backends.base import ToolSpec
@@ -52,6 +53,8 @@ class Model:
         self._prices = {role: price_of(m, settings.prices) for role, m in self.models.items()}
         if settings.max_cost is not None:
             self._check_prices()
+        # The client takes half a second to load: that may pass while other things are opened.
+        threading.Thread(target=import_module, args=("openai",), daemon=True).start()
         self._wire = Wire(self.models)
         self._cache: ReplyCache | None = None
         if settings.cache:
