@@ -72,7 +72,9 @@ def play(*steps: Any) -> Callable[[Asked], Any]:
 class ModelServer:
     """See the module. `requests` are all that came, `protocol` what was wrong with them."""
 
-    def __init__(self, *, models: Sequence[str] = ("tiny-vl",), delay_s: float = 0.0) -> None:
+    def __init__(
+        self, *, models: Sequence[str] = ("tiny-vl",), delay_s: float = 0.0, port: int = 0
+    ) -> None:
         self.models, self.delay_s = list(models), delay_s
         self.script: dict[str, Any] = {}
         self.refuses: set[str] = set()
@@ -84,7 +86,7 @@ class ModelServer:
         self._closing = threading.Event()
         self.arrived = threading.Event()
         """Set when the first request is there."""
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._http = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
 
