@@ -184,7 +184,7 @@ class Agent:
         looked = list(state["looked"])
         actions = [self._guarded(action, looked) for action in step.actions]
         results = await asyncio.gather(*(self._carry_out(action) for action, _ in actions))
-        usage = sum((r.usage for r in results if isinstance(r, ToolResult)), Usage())
+        usage = sum((r.usage for r in results), Usage())
         ledger, observations = state["ledger"], []
         for (action, note), result in zip(actions, results, strict=True):
             ledger, observation = observe(ledger, action, result, note)

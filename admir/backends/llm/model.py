@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Generic, TypeVar
 
-from admir.backends.base import ToolSpec
+from admir.backends.base import ToolSpec, no_reply
 from admir.backends.llm.cache import ReplyCache, cache_folder
 from admir.backends.llm.endpoints import RoleModel, role_models
 from admir.backends.llm.parts import Image, Part, system, user
@@ -81,7 +81,10 @@ class Model:
         sent: list[tuple[str, RawReply]] = []
         for _ in range(1 + CORRECTIONS):
             shape = Shape(messages=messages, name=role, schema=schema)
-            raw, key, used = await self._ask(role, shape, images)
+            try:
+                raw, key, used = await self._ask(role, shape, images)
+            except ModelError as error:
+                raise no_reply(str(error), usage) from None
             usage, sent = usage + used, [*sent, (key, raw)]
             try:
                 value = parse_reply(raw, form)
@@ -91,7 +94,8 @@ class Model:
                 continue
             self._keep(sent)
             return Reply(value=value, usage=usage, model=self.models[role].model)
-        raise ModelError(f"{self.models[role].model} gave no usable reply as {role}: {problem}")
+        name = self.models[role].model
+        raise no_reply(f"{name} gave no usable reply as {role}: {problem}", usage)
 
     async def act(
         self, role: Role, messages: Sequence[Message], tools: Sequence[ToolSpec]
