@@ -145,6 +145,8 @@ class ModelError(AdmirError):
 
     kind = "model-error"
     exit_code = 9
+    usage: object = None
+    """What the attempts cost, an `admir.types.Usage`, where that is known."""
 
 
 @contextmanager

@@ -174,12 +174,17 @@ def load_settings(**overrides: Any) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "settings"
-        got = "" if "api_key" in where else f" (got {first['input']!r})"
+        got = "" if _may_be_secret(where) else f" (got {first['input']!r})"
         raise OptionError(f"setting `{where}`: {first['msg']}{got}") from None
     except SettingsError as error:
         raise OptionError(f"the environment's settings cannot be read: {error}") from None
     except ValueError as error:  # the file is no TOML
         raise OptionError(f"{os.environ.get('ADMIR_CONFIG')} is no TOML: {error}") from None
+
+
+def _may_be_secret(where: str) -> bool:
+    """Whether the value may hold a key: also in an address, or under a name that is mistyped."""
+    return any(word in where.lower() for word in ("key", "url", "secret", "password"))
 
 
 def _check_config() -> None:

@@ -9,13 +9,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from admir.backends.base import ToolSpec
+from admir.backends.base import ToolSpec, paid_for
 from admir.errors import AdmirError, BackendUnavailable
 from admir.prompts import load_prompt
 from admir.settings import Settings
 from admir.tools import clip_search, communication_expert, finish, frame_inspect, global_browse
 from admir.tools.base import Tool, ToolContext, ToolResult
-from admir.types import Action
+from admir.types import Action, Usage
 
 TOOLS: Mapping[str, Tool[Any]] = MappingProxyType(
     {
@@ -26,7 +26,14 @@ TOOLS: Mapping[str, Tool[Any]] = MappingProxyType(
 
 
 class ToolError(Exception):
-    """A tool could not do what was asked; the message goes back to the mind as data."""
+    """A tool could not do what was asked; the message goes back to the mind as data.
+
+    `usage` is what it cost all the same.
+    """
+
+    def __init__(self, message: str, usage: Usage | None = None) -> None:
+        super().__init__(message)
+        self.usage = usage or Usage()
 
 
 def parse(action: Action) -> Any:
@@ -58,7 +65,7 @@ async def carry_out(context: ToolContext, action: Action) -> ToolResult:
     except BackendUnavailable:
         raise
     except (ValueError, OSError, AdmirError) as error:
-        raise ToolError(f"{action.tool}: {error}") from None
+        raise ToolError(f"{action.tool}: {error}", paid_for(error)) from None
 
 
 def tool_specs(settings: Settings) -> tuple[ToolSpec, ...]:

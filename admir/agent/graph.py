@@ -22,7 +22,7 @@ from langgraph.types import StreamWriter
 from admir.agent.budget import Budget, BudgetSpent
 from admir.agent.grounding import verify, visual_anchors
 from admir.agent.guards import redirected
-from admir.agent.ledger import observe
+from admir.agent.ledger import observe, skipped
 from admir.agent.outcome import (
     basis_of,
     better,
@@ -56,7 +56,6 @@ from admir.types import (
     Answer,
     Evidence,
     Memory,
-    Observation,
     Span,
     Step,
     Usage,
@@ -185,7 +184,7 @@ class Agent:
         looked = list(state["looked"])
         actions = [self._guarded(action, looked) for action in step.actions]
         results = await asyncio.gather(*(self._carry_out(action) for action, _ in actions))
-        usage = sum((r.usage for r in results if isinstance(r, ToolResult)), Usage())
+        usage = sum((r.usage for r in results), Usage())
         ledger, observations = state["ledger"], []
         for (action, note), result in zip(actions, results, strict=True):
             ledger, observation = observe(ledger, action, result, note)
@@ -244,7 +243,8 @@ class Agent:
             draft: Finish = parse(action)
         except ToolError as error:
             failed = observe(state["ledger"], action, error, "")[1]
-            done = replace(step, observations=(failed,))
+            told = tuple(failed if a is action else skipped(a) for a in step.actions)
+            done = replace(step, observations=told)
             writer(StepTaken(step=done))
             return {"steps": (*state["steps"][:-1], done)}
         checking = verify(
@@ -262,14 +262,10 @@ class Agent:
             best = state["best"] or unchecked(draft, str(stop))
             return {"spent": str(stop), "best": best, "draft": None, "verdict": None}
         seconds = round(step.seconds + time.monotonic() - started, 3)
-        skipped = tuple(
-            Observation(tool=a.tool, text="not carried out: finish came with it", failed=True)
-            for a in step.actions
-            if a is not action
-        )
+        others = tuple(skipped(a) for a in step.actions if a is not action)
         done = replace(
             step,
-            observations=skipped,
+            observations=others,
             verdict=verdict,
             usage=step.usage + usage,
             seconds=seconds,

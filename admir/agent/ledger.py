@@ -45,6 +45,11 @@ def _who(evidence: Evidence) -> str:
     return f"{kind}, {evidence.speaker}" if evidence.speaker else kind
 
 
+def skipped(action: Action) -> Observation:
+    """The observation of an action that came with the end."""
+    return Observation(tool=action.tool, text="not carried out: finish came with it", failed=True)
+
+
 def observe(
     ledger: tuple[Evidence, ...], action: Action, result: ToolResult | ToolError, note: str
 ) -> tuple[tuple[Evidence, ...], Observation]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from admir.errors import ModelError
 from admir.perception.decode import Picture
 from admir.perception.grids import Grid
 from admir.types import (
@@ -213,6 +214,19 @@ class Refined:
 
     answer: str
     usage: Usage = field(default_factory=Usage)
+
+
+def no_reply(message: str, usage: Usage) -> ModelError:
+    """The error of a model that gave no reply of use, with what the attempts cost."""
+    error = ModelError(message)
+    error.usage = usage
+    return error
+
+
+def paid_for(error: Exception) -> Usage:
+    """What a failure cost; nothing where it does not say."""
+    usage = error.usage if isinstance(error, ModelError) else None
+    return usage if isinstance(usage, Usage) else Usage()
 
 
 class Perceiver(Protocol):

@@ -21,6 +21,7 @@ ROOM_OF_EVIDENCE_CHARS = 1_500
 LEAST_LINE_CHARS = 120
 """Of an observation in the conversation; the trace and the evidence keep all of it."""
 
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _EVIDENCE = re.compile(r"^\[(e\d+)\]")
 
 
@@ -67,7 +68,7 @@ def _turn(step: Step, standing: set[str], situation: Situation) -> Iterator[Mess
         {
             "id": f"s{step.index}a{n}",
             "type": "function",
-            "function": {"name": action.tool, "arguments": _arguments(action.arguments)},
+            "function": {"name": _name(action.tool), "arguments": _arguments(action.arguments)},
         }
         for n, action in enumerate(step.actions)
     ]
@@ -75,6 +76,11 @@ def _turn(step: Step, standing: set[str], situation: Situation) -> Iterator[Mess
     results = _results(step, standing, situation)
     for call, result in zip(calls, results, strict=True):
         yield {"role": "tool", "tool_call_id": call["id"], "content": result}
+
+
+def _name(tool: str) -> str:
+    """The name as services take one: a model may have called what is no tool."""
+    return _NO_NAME.sub("_", tool)[:64] or "unnamed"
 
 
 def _arguments(arguments: object) -> str:

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import TypeVar
 from urllib.parse import urlsplit
 
@@ -32,6 +31,7 @@ _TIMEOUT_S = 180.0
 _CONCURRENCY = 64
 _OUTPUT_TOKENS, _REASONING_TOKENS = 4_000, 25_000
 _NO_KEY = "none"
+_KNOWN: dict[tuple[str, str], Endpoint] = {}
 T = TypeVar("T")
 
 WAYS_OUT = (
@@ -98,11 +98,18 @@ def _key(own: ModelSettings, settings: Settings, base_url: str) -> str:
     abroad = own.base_url is not None and urlsplit(common).hostname != urlsplit(base_url).hostname
     for secret in (own.api_key, None if abroad else settings.api_key):
         if secret is not None and secret.get_secret_value().strip():
-            return secret.get_secret_value().strip()
+            return _sendable(secret.get_secret_value().strip())
     key = "" if abroad else os.environ.get("OPENAI_API_KEY", "").strip()
     if not key and settings.preset != "local" and not is_loopback(base_url):
         raise EndpointError(f"preset {settings.preset!r} needs a key: {WAYS_OUT}")
-    return key or _NO_KEY
+    return _sendable(key) or _NO_KEY
+
+
+def _sendable(key: str) -> str:
+    """The key; raises EndpointError where no header can hold it, without showing it."""
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise EndpointError("the key holds characters that cannot be sent; was it copied whole?")
+    return key
 
 
 def _default_url(settings: Settings) -> str:
@@ -127,10 +134,12 @@ def _default_model(role: Role, settings: Settings, base_url: str) -> str:
     return chat[0]
 
 
-@cache
 def _served(base_url: str, key: str) -> Endpoint:
-    """What the endpoint says it serves; asked once a process."""
-    return ask_endpoint(base_url, key=key)
+    """What the endpoint says it serves; asked until it names a model, then known."""
+    found = _KNOWN.get((base_url, key)) or ask_endpoint(base_url, key=key)
+    if found.state == "ok" and found.models:
+        _KNOWN[base_url, key] = found
+    return found
 
 
 def _local_server() -> Endpoint:

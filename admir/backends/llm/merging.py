@@ -16,6 +16,9 @@ from admir.types import Subject
 MOST_AT_ONCE = 60
 """Subjects in one request; more are merged in batches, then the batches together."""
 
+_WORTH_ANOTHER_ROUND = 0.9
+"""Several batches are merged again while at least a tenth was united: rounds must end."""
+
 AskGroups = Callable[[str], Awaitable[Sequence[Group]]]
 
 
@@ -32,7 +35,7 @@ async def merge_registries(partial: Sequence[Sequence[Subject]], ask: AskGroups)
         results = await asyncio.gather(*(_merge_batch(batch, ask) for batch in batches))
         merged = _by_first_sight([s for batch, _ in results for s in batch])
         failed = failed or next((why for _, why in results if why), "")
-        done = len(batches) == 1 or len(merged) == len(subjects)
+        done = len(batches) == 1 or len(merged) > _WORTH_ANOTHER_ROUND * len(subjects)
         subjects = merged
         if done:
             break

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Generic, TypeVar
 
-from admir.backends.base import ToolSpec
+from admir.backends.base import ToolSpec, no_reply
 from admir.backends.llm.cache import ReplyCache, cache_folder
 from admir.backends.llm.endpoints import RoleModel, role_models
 from admir.backends.llm.parts import Image, Part, system, user
 from admir.backends.llm.prices import price_of, usage_of
-from admir.backends.llm.quirks import Message, Shape
-from admir.backends.llm.replies import ReplyForm, Unfit, json_schema, parse_reply
+from admir.backends.llm.quirks import Message, Quirks, Shape
+from admir.backends.llm.replies import ReplyForm, Unfit, json_schema, load_json, parse_reply
 from admir.backends.llm.wire import RawReply, ToolCall, Wire
 from admir.errors import ModelError, OptionError
 from admir.prompts import load_prompt
@@ -82,7 +81,10 @@ class Model:
         sent: list[tuple[str, RawReply]] = []
         for _ in range(1 + CORRECTIONS):
             shape = Shape(messages=messages, name=role, schema=schema)
-            raw, key, used = await self._ask(role, shape, images)
+            try:
+                raw, key, used = await self._ask(role, shape, images)
+            except ModelError as error:
+                raise no_reply(str(error), usage) from None
             usage, sent = usage + used, [*sent, (key, raw)]
             try:
                 value = parse_reply(raw, form)
@@ -92,7 +94,8 @@ class Model:
                 continue
             self._keep(sent)
             return Reply(value=value, usage=usage, model=self.models[role].model)
-        raise ModelError(f"{self.models[role].model} gave no usable reply as {role}: {problem}")
+        name = self.models[role].model
+        raise no_reply(f"{name} gave no usable reply as {role}: {problem}", usage)
 
     async def act(
         self, role: Role, messages: Sequence[Message], tools: Sequence[ToolSpec]
@@ -111,7 +114,8 @@ class Model:
     async def _ask(self, role: Role, shape: Shape, images: int) -> tuple[RawReply, str, Usage]:
         """A reply from the cache or the server, where it is kept, and what it cost."""
         model = self.models[role]
-        key = ReplyCache.key(model.base_url, shape.body(model, self._wire.quirks_of(model)))
+        # Before anything is learnt of the server: a later run has learnt nothing when it asks.
+        key = ReplyCache.key(model.base_url, shape.body(model, Quirks()))
         known = self._cache.get(key) if self._cache else None
         if known is not None:
             self._count(used := Usage(cached=1))
@@ -160,7 +164,7 @@ def arguments_of(call: ToolCall) -> dict[str, Any]:
     The check of the tool's arguments then refuses them, and the model is told so.
     """
     try:
-        found = json.loads(call.arguments or "{}")
+        found = load_json(call.arguments or "{}")
     except (ValueError, RecursionError):
         found = None
     return found if isinstance(found, dict) else {"arguments_that_are_no_json_object": True}

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from admir.backends.llm.endpoints import RoleModel
 
 Format = Literal["schema", "json", "text"]
+TokensName = Literal["max_tokens", "max_completion_tokens"]
 Message = dict[str, Any]
 
 _AS_JSON = "Reply with one JSON object and nothing else. It must fit this JSON schema:\n"
@@ -20,7 +21,7 @@ class Quirks:
     """What a server and its model take."""
 
     format: Format = "schema"
-    tokens_name: Literal["max_tokens", "max_completion_tokens"] | None = None
+    tokens_name: TokensName | None = None
     left_out: frozenset[str] = frozenset()
 
     def learn(self, words: str, body: Mapping[str, Any]) -> Quirks | None:
@@ -30,10 +31,9 @@ class Quirks:
             w in said for w in ("response_format", "json_schema", "schema", "json mode", "guided")
         ):
             return replace(self, format="json" if self.format == "schema" else "text")
-        if "max_tokens" in body and "max_completion_tokens" in said:
-            return replace(self, tokens_name="max_completion_tokens")
-        if "max_completion_tokens" in body and "max_completion_tokens" in said:
-            return replace(self, tokens_name="max_tokens")
+        if self.tokens_name is None and "max_completion_tokens" in said:  # once: not to and fro
+            other: TokensName = "max_completion_tokens" if "max_tokens" in body else "max_tokens"
+            return replace(self, tokens_name=other)
         for name in ("temperature", "parallel_tool_calls"):
             if name in body and name in said:
                 return replace(self, left_out=self.left_out | {name})

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from admir.backends.base import Accepted, Check, Checked, Decision, Refined, Situation
+from admir.backends.base import Accepted, Check, Checked, Decision, Refined, Situation, paid_for
 from admir.backends.llm.conversation import evidence_line, messages_of
 from admir.backends.llm.forms import AnswerForm, CheckForm, ClaimCheck
 from admir.backends.llm.model import Model, arguments_of
@@ -70,7 +70,8 @@ class LlmReasoner:
             reply = await self._model.complete("verify", text, parts, CheckForm)
         except ModelError as error:
             failed = f"it could not be checked: {error}"
-            return Checked(claims=_decided(check.claims, {}, missing=failed))
+            claims = _decided(check.claims, {}, missing=failed)
+            return Checked(claims=claims, usage=paid_for(error))
         verdicts = {verdict.claim: verdict for verdict in reversed(reply.value.claims)}
         claims = _decided(check.claims, verdicts, missing="the check left it out")
         return Checked(claims=claims, usage=reply.usage)
@@ -88,8 +89,8 @@ class LlmReasoner:
         ]
         try:
             reply = await self._model.complete("refine", text, parts, AnswerForm)
-        except ModelError:
-            return Refined(answer=cut(accepted.answer, most))
+        except ModelError as error:
+            return Refined(answer=cut(accepted.answer, most), usage=paid_for(error))
         worded = " ".join(reply.value.answer.split())
         if not is_faithful(worded, accepted):
             worded = accepted.answer

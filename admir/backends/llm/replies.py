@@ -13,13 +13,17 @@ from admir.backends.llm.wire import RawReply
 
 _FENCE = re.compile(r"^\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
 _THINKING = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _MOST_FAULTS = 5
 
 
 class ReplyForm(BaseModel):
-    """Base of what models are asked to reply with. Unknown fields are passed over."""
+    """Base of what models are asked to reply with. Unknown fields are passed over.
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    NaN, which JSON has no word for, would make a memory that cannot be read again.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
 F = TypeVar("F", bound=ReplyForm)
@@ -69,12 +73,21 @@ def _object(text: str) -> dict[str, Any]:
     fenced = _FENCE.match(bare)
     bare = (fenced[1] if fenced else bare).strip()
     try:
-        found = json.loads(bare)
+        found = load_json(bare)
     except (ValueError, RecursionError):
         found = _repaired(bare)
     if not isinstance(found, dict):
         raise Unfit("it holds no JSON object")
     return found
+
+
+def load_json(text: str) -> Any:
+    """JSON as data; half a character, which no UTF-8 file takes, becomes a question mark.
+
+    Raises ValueError or RecursionError.
+    """
+    found = json.loads(text)
+    return json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def _repaired(text: str) -> Any:
@@ -83,12 +96,18 @@ def _repaired(text: str) -> Any:
     if start < 0 or end < start:
         raise Unfit("it holds no whole JSON object")
     rest = text[end + 1 :].strip()
-    if text.count("{") > text.count("}") or rest.startswith((",", '"', "[")):
+    if not _is_closed(text[start : end + 1]) or rest.startswith((",", '"', "[")):
         raise Unfit("its JSON breaks off before its end")
     try:
         return repair_json(text[start : end + 1], return_objects=True)
     except (ValueError, RecursionError):
         raise Unfit("its JSON cannot be read") from None
+
+
+def _is_closed(text: str) -> bool:
+    """Whether every brace outside of strings is closed, and the last string too."""
+    bare = _STRING.sub("", text)
+    return '"' not in bare and bare.count("{") == bare.count("}")
 
 
 def _faults(error: ValidationError) -> str:

@@ -29,6 +29,8 @@ _LONGEST_WAIT_S = 30.0
 _LONGEST_ASKED_S = 120.0
 _RETRIES_OF_A_STRANGER = 2
 _MOST_WORDS = 300
+_LEAST_SECRET = 6
+"""Characters of a key; what is shorter is a filler such as `none`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +93,11 @@ class Wire:
             quirks = self.quirks_of(model)
             try:
                 return await self._with_retries(model, shape.body(model, quirks))
-            except openai.BadRequestError as error:
-                learnt = quirks.learn(_words(error), shape.body(model, quirks))
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                words = _words(error, model.api_key)
+                learnt = quirks.learn(words, shape.body(model, quirks))
                 if learnt is None:
-                    raise ModelError(f"{_place(model)} refuses: {_words(error)}") from None
+                    raise ModelError(f"{_place(model)} refuses: {words}") from None
                 self._quirks[(model.base_url, model.model)] = learnt
             except AdmirError:
                 raise
@@ -176,22 +179,43 @@ def _read(found: Any) -> RawReply:
         choice = found.choices[0]
         message = choice.message
         calls = tuple(
-            ToolCall(id=str(c.id), name=str(c.function.name), arguments=str(c.function.arguments))
+            ToolCall(
+                id=_whole(c.id),
+                name=_whole(c.function.name),
+                arguments=_as_text(c.function.arguments),
+            )
             for c in message.tool_calls or ()
         )
         used = found.usage
         details = getattr(used, "prompt_tokens_details", None)
         return RawReply(
-            content=str(message.content or ""),
+            content=_whole(message.content or ""),
             tool_calls=calls,
-            refusal=str(getattr(message, "refusal", None) or ""),
+            refusal=_whole(getattr(message, "refusal", None) or ""),
             cut=choice.finish_reason == "length",
             input_tokens=int(getattr(used, "prompt_tokens", 0) or 0),
             cached_tokens=int(getattr(details, "cached_tokens", 0) or 0),
             output_tokens=int(getattr(used, "completion_tokens", 0) or 0),
         )
     except (AttributeError, IndexError, TypeError, ValueError):
-        raise _Unusable("its answer is no chat reply") from None
+        raise _Unusable(_stated(found) or "its answer is no chat reply") from None
+
+
+def _as_text(arguments: Any) -> str:
+    """Arguments as JSON; some servers send the object itself."""
+    return _whole(arguments if isinstance(arguments, str) else json.dumps(arguments))
+
+
+def _whole(text: Any) -> str:
+    """A text without half characters, which can be neither kept nor sent back."""
+    return str(text).encode("utf-8", "replace").decode()
+
+
+def _stated(found: Any) -> str:
+    """What went wrong, where the body of a successful reply says so: routers do that."""
+    error = getattr(found, "error", None)
+    said = error.get("message") if isinstance(error, Mapping) else error
+    return said if isinstance(said, str) else ""
 
 
 def _may_pass(error: BaseException) -> bool:
@@ -236,40 +260,41 @@ def _told(error: Exception, model: RoleModel) -> AdmirError:
     """A fault of the exchange as an error of ours, with the server's own words."""
     import openai
 
-    place = _place(model)
+    place, key = _place(model), model.api_key
     if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
-        return EndpointError(f"{place} refuses the key: {_words(error)}; {WAYS_OUT}")
+        return EndpointError(f"{place} refuses the key: {_words(error, key)}; {WAYS_OUT}")
     if isinstance(error, openai.NotFoundError):
-        return EndpointError(f"{place}: {_words(error)}; is the name of the model right?")
+        return EndpointError(f"{place}: {_words(error, key)}; is the name of the model right?")
     if isinstance(error, openai.APIStatusError):
-        return ModelError(f"{place} fails (HTTP {error.status_code}): {_words(error)}")
+        return ModelError(f"{place} fails (HTTP {error.status_code}): {_words(error, key)}")
     if isinstance(error, openai.APITimeoutError | TimeoutError):
         return ModelError(f"{place} gave no answer within {model.timeout_s:g} s")
     if isinstance(error, openai.APIConnectionError):
-        return EndpointError(f"{place} cannot be reached ({_cause(error)}); {WAYS_OUT}")
-    return ModelError(f"{place}: {_short(str(error)) or type(error).__name__}")
+        return EndpointError(f"{place} cannot be reached ({_cause(error, key)}); {WAYS_OUT}")
+    return ModelError(f"{place}: {_short(str(error), key) or type(error).__name__}")
 
 
 def _place(model: RoleModel) -> str:
     return f"{model.model} at {model.base_url}"
 
 
-def _cause(error: Exception) -> str:
+def _cause(error: Exception, key: str) -> str:
     cause = error.__cause__
-    return _short(str(cause)) if cause and str(cause) else type(cause or error).__name__
+    return _short(str(cause), key) if cause and str(cause) else type(cause or error).__name__
 
 
-def _words(error: Any) -> str:
-    """What the server said: its message, or the start of its body."""
+def _words(error: Any, key: str = "") -> str:
+    """What the server said: its message, or the start of its body. Without the key."""
     body = error.body
     if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
         body = body["error"]
     said = body.get("message") if isinstance(body, Mapping) else body
     code = body.get("code") if isinstance(body, Mapping) else None
     words = str(said or error.message)
-    return _short(f"{words} ({code})" if code else words)
+    return _short(f"{words} ({code})" if code else words, key)
 
 
-def _short(text: str) -> str:
-    line = shown(text)
+def _short(text: str, key: str) -> str:
+    """The start of a text on one line; servers repeat keys that they refuse."""
+    line = shown(text.replace(key, "***") if len(key) >= _LEAST_SECRET else text)
     return line if len(line) <= _MOST_WORDS else f"{line[:_MOST_WORDS]}..."
