@@ -77,7 +77,7 @@ def diagnose(settings: Settings, endpoint: str | None = None) -> Diagnosis:
 def _report(
     name: str, settings: Settings, parts: tuple[Part, ...], endpoint: Endpoint
 ) -> PresetReport:
-    """What a preset lacks: needed parts, its mind, and for a language model an endpoint."""
+    """What a preset lacks: needed parts, its mind, and the endpoint that is named, if it fails."""
     lacks = [f"{p.name}: {p.version or p.state}" for p in parts if p.needed and p.state != "ok"]
     try:
         _open_mind(settings.model_copy(update={"preset": name}))
@@ -85,9 +85,8 @@ def _report(
         lacks.append(str(error))
     except Exception as error:  # noqa: BLE001 - a package that is broken may raise anything
         lacks.append(_told(error))
-    if name != "offline" and endpoint.state != "ok":
-        hint = "set OPENAI_BASE_URL and OPENAI_API_KEY, or name one with --endpoint"
-        lacks.append(f"no endpoint of a language model answers: {endpoint.reason} ({hint})")
+    if name != "offline" and endpoint.state == "failed":
+        lacks.append(f"the endpoint {endpoint.url} does not answer: {endpoint.reason}")
     return PresetReport(preset=name, lacks=tuple(lacks))
 
 

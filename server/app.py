@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from admir.api import ask_events
 from admir.concurrency import last_of, run_sync
-from admir.errors import AdmirError, BackendUnavailable, InputError, UnknownVideo
+from admir.errors import AdmirError, BackendUnavailable, InputError, ModelError, UnknownVideo
 from admir.memory.store import MemoryStore
 from admir.settings import Settings, load_settings
 from admir.trace import Answered, to_plain
@@ -21,6 +21,7 @@ _STATUS: tuple[tuple[type[AdmirError], int], ...] = (
     (UnknownVideo, 404),
     (InputError, 400),
     (BackendUnavailable, 503),
+    (ModelError, 502),
     (AdmirError, 500),
 )
 

@@ -99,7 +99,8 @@ def test_progress_is_told_in_order_of_time_and_stopping_stops(folder, tmp_path):
     assert told == sorted(told)
     assert len(told) > 20
     stopped = look_over(folder / "ad.mp4", tmp_path, stop=lambda: True)
-    assert stopped.facts.duration_s < 0.1
+    assert stopped.facts.duration_s < 1.2, "decoding is a little ahead of who takes the frames"
+    assert len(stopped.samples) <= 2
 
 
 def test_a_video_that_changes_its_size_midway_can_be_surveyed(tmp_path):
