@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,16 @@ from admir import Memory, build_memory
 from admir.demo import AD, FACTS
 
 Draw = Callable[[int], np.ndarray]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where ADMIR_NO_SKIPS is set, a test that is skipped for want of an extra is a failure."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if not os.environ.get("ADMIR_NO_SKIPS") or reporter is None:
+        return
+    skipped = [report for report in reporter.stats.get("skipped", []) if "extra" in str(report.longrepr)]
+    if skipped and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.fixture(autouse=True)
