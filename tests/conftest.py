@@ -24,8 +24,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if not os.environ.get("ADMIR_NO_SKIPS") or reporter is None:
         return
-    skipped = [report for report in reporter.stats.get("skipped", []) if "extra" in str(report.longrepr)]
-    if skipped and session.exitstatus == pytest.ExitCode.OK:
+    skipped = [str(report.longrepr) for report in reporter.stats.get("skipped", [])]
+    if any("extra" in why for why in skipped) and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
