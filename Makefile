@@ -30,10 +30,12 @@ check: .venv/ready-dev ## Format, lint, types, floors and tests
 	@$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory test
 
-bench: .venv/ready-dev ## Run the benchmarks (VIDEO=FILE, MEDIA=folder of ads, DATA=E-VAds; each optional)
+bench: .venv/ready-dev ## Run the benchmarks (VIDEO=FILE, MEDIA=folder of ads, DATA=E-VAds, SERVER=model server; each optional)
 	@rm -rf bench-memories
 	@echo "==> Speed and memory of a build (VIDEO)"
 	@$(BIN)/python benchmarks/build.py $(or $(VIDEO),admir/demo/ad.mp4)
+	@$(if $(SERVER),echo "==> Calls, tokens and time of the mind of models (SERVER)")
+	@$(if $(SERVER),$(BIN)/python benchmarks/model_cost.py --server $(SERVER) --video $(or $(VIDEO),admir/demo/ad.mp4) --repeat 10)
 	@echo "==> On-screen text (the bundled ad, and MEDIA)"
 	@$(BIN)/python benchmarks/screen_text.py $(if $(MEDIA),--media $(MEDIA)) --memories bench-memories
 	@echo "==> Answers (the bundled ad, and MEDIA)"

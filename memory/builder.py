@@ -234,6 +234,7 @@ class _Build:
             folder=plan.folder,
             journal=journal,
             tell=lambda done: self._progress("caption", done, self.clip_count),
+            give_up=self._stop,
             keep=journal.keep,
         )
         feed = ClipFeed(clip_s=self.tools.settings.clip_s, give=captioning.begin)
@@ -382,11 +383,10 @@ class _Build:
 
     async def _thread(self, work: Callable[[], T]) -> T:
         """Run in a thread, which a cancelled build waits for before it frees its lock."""
+        return await in_thread(work, self._stop)
 
-        def stop() -> None:
-            self.stopped = True
-
-        return await in_thread(work, stop)
+    def _stop(self) -> None:
+        self.stopped = True
 
     async def _timed(self, stage: str, work: Awaitable[T]) -> T:
         self._progress(stage, 0, 0)

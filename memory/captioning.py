@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
 from admir.backends.base import Caption, ClipView, Perceiver
+from admir.concurrency import in_thread
 from admir.errors import ModelError
 from admir.memory.feed import WholeClip
 from admir.memory.journal import Journal
@@ -40,6 +42,7 @@ class Captioned:
 class Captioning:
     """The captions of one build. `begin` may be called while the video is still decoded.
 
+    `give_up` is called at the first error that no other clip will be spared.
     `smaller` divides the sides of the kept frames that the mind is shown.
     """
 
@@ -52,10 +55,12 @@ class Captioning:
     folder: Path
     journal: Journal
     tell: Callable[[int], None]
+    give_up: Callable[[], None]
     keep: Callable[[str, object], None]
     tasks: list[asyncio.Task[Caption]] = field(default_factory=list)
     failed: dict[int, str] = field(default_factory=dict)
     finished: int = 0
+    broken: bool = False
 
     def __post_init__(self) -> None:
         self._readers = asyncio.Semaphore(self.workers)
@@ -63,7 +68,16 @@ class Captioning:
 
     def begin(self, clip: WholeClip) -> None:
         """Start on the next clip, in the running event loop."""
-        self.tasks.append(asyncio.create_task(self._clip(clip)))
+        if self.broken:
+            return
+        task = asyncio.create_task(self._clip(clip))
+        task.add_done_callback(self._ended)
+        self.tasks.append(task)
+
+    def _ended(self, task: asyncio.Task[Caption]) -> None:
+        if not task.cancelled() and task.exception() is not None and not self.broken:
+            self.broken = True
+            self.give_up()
 
     async def results(self) -> Captioned:
         """Wait for all. Raises EndpointError, or ModelError where no clip could be described."""
@@ -159,8 +173,9 @@ class Captioning:
     async def _read_now(self, file: str) -> tuple[TextLine, ...]:
         assert self.reading is not None
         if file not in self.journal:
+            work = partial(self.reading.read_one, self.folder, file, self.journal)
             async with self._readers:
-                await asyncio.to_thread(self.reading.read_one, self.folder, file, self.journal)
+                await in_thread(work, lambda: None)
         return LINES.validate_python(self.journal[file])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,16 @@ _FROM_OUTSIDE = (
     *("ADMIR_MEMORIES", "ADMIR_PRESET", "ADMIR_BETA", "ADMIR_MODEL", "ADMIR_CONFIG"),
     *("OPENAI_API_KEY", "OPENAI_BASE_URL"),
 )
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where ADMIR_NO_SKIPS is set, a test that is skipped for want of an extra is a failure."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if not os.environ.get("ADMIR_NO_SKIPS") or reporter is None:
+        return
+    skipped = [str(report.longrepr) for report in reporter.stats.get("skipped", [])]
+    if any("extra" in why for why in skipped) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.fixture(autouse=True)

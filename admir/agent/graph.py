@@ -335,8 +335,11 @@ class Agent:
             except BudgetSpent as stop:
                 spent = str(stop)
         answer = self._answer(state, cut(text, self.settings.answer_words), verdict, cited)
-        warnings = (f"{spent}: the answer is not reworded",) if spent and verdict else ()
-        return {"answer": replace(answer, usage=answer.usage + usage, warnings=warnings)}
+        warnings = [f"{spent}: the answer is not reworded"] if spent and verdict else []
+        built_by = self.memory.provenance.preset
+        if built_by not in (self.settings.preset, "timeline"):
+            warnings.append(f"the memory was built by preset {built_by!r} and holds its captions")
+        return {"answer": replace(answer, usage=answer.usage + usage, warnings=tuple(warnings))}
 
     def _answer(
         self, state: State, text: str, verdict: Verdict | None, cited: tuple[Evidence, ...]

@@ -24,7 +24,6 @@ from admir.types import (
     Clip,
     Evidence,
     Memory,
-    Narrative,
     ScreenText,
     Span,
     Step,
@@ -133,7 +132,7 @@ def show_memory(console: Console, memory: Memory) -> None:
     for mismatch in memory.narrative.mismatches:
         console.print(Text(shown(f"Mismatch: {mismatch}"), style="yellow"))
     if memory.narrative.inferences:
-        console.print(_arc(memory.narrative))
+        console.print(_arc(memory))
     blocks = text_blocks(memory.screen_text)
     for clip in memory.clips:
         console.print(_clip(clip, blocks, memory.utterances))
@@ -167,20 +166,22 @@ def _facts(memory: Memory) -> Text:
     if look := merge_looks([clip.look for clip in memory.clips if clip.look], most=5):
         lines.append(f"palette: {palette_words(look)}")
         lines.append(pace_words(memory.shots))
-    if people := people_words(memory.subjects):
+    if people := people_words([s for s in memory.subjects if s.seen]):
         lines.append(people)
     if video.metadata:
         lines.append(", ".join(f"{key}: {value}" for key, value in video.metadata.items()))
     return Text("\n".join(map(shown, lines)))
 
 
-def _arc(narrative: Narrative) -> Table:
+def _arc(memory: Memory) -> Table:
     """Time, part and words; parts that one sentence plays together share a row."""
     rows: dict[tuple[Span, str], list[str]] = {}
-    for inference in narrative.inferences:
+    for inference in memory.narrative.inferences:
         if inference.kind == "arc":
             rows.setdefault((inference.span, inference.quote), []).append(inference.label)
-    table = Table(title="story, by rule", title_justify="left", box=None, header_style="dim")
+    by_rule = memory.provenance.perceiver.startswith("offline")
+    title = "story, by rule" if by_rule else "story, as the model tells it"
+    table = Table(title=title, title_justify="left", box=None, header_style="dim")
     for column in ("time", "role", "words"):
         table.add_column(column, no_wrap=column == "time")
     for (span, quote), roles in rows.items():
@@ -192,6 +193,8 @@ def _clip(clip: Clip, blocks: Sequence[ScreenText], said: Sequence[Utterance]) -
     """The caption, and the lines and words that begin in the clip."""
     text = Text(f"\n{clip.span}  ", style="bold cyan")
     text.append(shown(clip.caption), style="default not bold")
+    if clip.caption_error:
+        text.append(shown(f"not described: {clip.caption_error}"), style="yellow not bold")
     begun = [b for b in blocks if clip.span.contains(b.span.start_s)]
     long = [b for b in begun if len(squash(b.text)) >= _SHORT]
     for block in long:

@@ -115,7 +115,8 @@ class Model:
         """A reply from the cache or the server, where it is kept, and what it cost."""
         model = self.models[role]
         # Before anything is learnt of the server: a later run has learnt nothing when it asks.
-        key = ReplyCache.key(model.base_url, shape.body(model, Quirks()))
+        body = shape.body(model, Quirks()) if self._cache else {}
+        key = ReplyCache.key(model.base_url, body)
         known = self._cache.get(key) if self._cache else None
         if known is not None:
             self._count(used := Usage(cached=1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import Any, TypeVar
 
 from json_repair import repair_json
@@ -33,6 +34,7 @@ class Unfit(Exception):
     """The reply is not what was asked for; the message goes back to the model."""
 
 
+@cache
 def json_schema(form: type[ReplyForm]) -> dict[str, Any]:
     """The JSON schema of a form, as strict servers take it: all fields required, no others."""
     schema: dict[str, Any] = _strict(form.model_json_schema())

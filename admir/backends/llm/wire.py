@@ -132,11 +132,16 @@ class Wire:
         return stop
 
     async def _once(self, model: RoleModel, body: Mapping[str, Any]) -> RawReply:
+        from openai.types.chat import ChatCompletion
+
         session = await self._session()
         limit = session.limits.setdefault(model.base_url, self._limit(model.base_url))
         async with limit, asyncio.timeout(model.timeout_s):
             client = self._client(session, model)
-            found: Any = await client.chat.completions.create(**body)
+            # `chat.completions.create` walks through every picture for types it may convert.
+            found: Any = await client.post(
+                "/chat/completions", body=dict(body), cast_to=ChatCompletion
+            )
         return _read(found)
 
     def _limit(self, base_url: str) -> asyncio.Semaphore:

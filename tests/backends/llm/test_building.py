@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -272,3 +277,36 @@ def test_a_chatty_server_builds_a_whole_memory(ramp, server, uncached):
     memory = build_memory(ramp, **uncached)
     assert memory.provenance.failed == ()
     assert len(server.requests) == CLIPS + 2
+
+
+def test_a_killed_build_goes_on_without_paying_again(ramp, server, uncached):
+    server.script["caption"] = lambda asked: HANG if clip_start_s(asked) >= 10 else None
+    journaled = Path(uncached["memories"]) / "ramp" / "builds"
+    with build_elsewhere(ramp, uncached) as process:
+        wait_until(lambda: described(journaled) >= {0, 1} or process.poll() is not None)
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    server.requests.clear()
+    server.script["caption"] = None
+    memory = build_memory(ramp, **uncached)
+    assert captions_of(server) == {10.0: 1, 15.0: 1}
+    assert memory.provenance.usage.calls == CLIPS + 2, "what the killed run paid is counted"
+
+
+def build_elsewhere(video, options):
+    """The same build in a process of its own."""
+    plain = {key: str(o) if isinstance(o, Path) else o for key, o in options.items()}
+    script = f"from admir import build_memory; build_memory({str(video)!r}, **{plain!r})"
+    return subprocess.Popen([sys.executable, "-c", script])
+
+
+def described(builds):
+    """The clips whose captions a build has journaled."""
+    text = "".join(path.read_text() for path in builds.glob("partial-*/journal.jsonl"))
+    return {int(number) for number in re.findall(r'^\["caption:(\d+)"', text, re.MULTILINE)}
+
+
+def wait_until(done, seconds=20):
+    end = time.monotonic() + seconds
+    while not done() and time.monotonic() < end:
+        time.sleep(0.02)
