@@ -44,8 +44,8 @@ class ClipFeed:
         self.read_from = sample.frame.file if sample.changed else self.read_from
         self.waiting.append(FedSample(sample=sample, read_from=self.read_from))
         while sample.frame.time_s >= (self.index + 1 + JOINS_SHARE) * self.clip_s:
-            start_s = self.index * self.clip_s
-            self._give(Span(start_s=start_s, end_s=start_s + self.clip_s))
+            start_s, end_s = (n * self.clip_s for n in (self.index, self.index + 1))
+            self._give(Span(start_s=start_s, end_s=end_s))
 
     def close(self, spans: Sequence[Span]) -> None:
         """Hand on what is left, now that the clips of the video are known."""

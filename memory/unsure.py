@@ -30,20 +30,31 @@ def mended(lines: Sequence[TextLine], read: Sequence[str]) -> tuple[TextLine, ..
 
     A line that is nowhere in OCR has the whole picture for a box.
     """
-    left = [text for text in read if squash(text)]
-    corrected = []
-    for line in lines:
-        best = max(left, key=lambda text: _alike(line.text, text), default="")
-        if not best or _alike(line.text, best) < _ALIKE:
-            corrected.append(line)
-            continue
-        left.remove(best)
-        corrected.append(
-            replace(line, text=best, confidence=_BY_MODEL) if is_unsure(line) else line
-        )
+    texts = [text for text in read if squash(text)]
+    found = _pairs(lines, texts)
+    corrected = [
+        replace(line, text=texts[found[n]], confidence=_BY_MODEL)
+        if n in found and is_unsure(line)
+        else line
+        for n, line in enumerate(lines)
+    ]
+    left = [text for n, text in enumerate(texts) if n not in found.values()]
     known = squash(" ".join(line.text for line in corrected))
     new = [text for text in left if squash(text) not in known][:_MOST_NEW]
     return (*corrected, *(TextLine(text=t, box=_WHOLE, confidence=_BY_MODEL) for t in new))
+
+
+def _pairs(lines: Sequence[TextLine], texts: Sequence[str]) -> dict[int, int]:
+    """Which text a line is, each once, the most alike first: a line takes none that fits another.
+
+    By index of the line, the index of the text.
+    """
+    alike = ((_alike(a.text, b), m, n) for m, a in enumerate(lines) for n, b in enumerate(texts))
+    pairs: dict[int, int] = {}
+    for score, line, text in sorted(alike, key=lambda each: -each[0]):
+        if score >= _ALIKE and line not in pairs and text not in pairs.values():
+            pairs[line] = text
+    return pairs
 
 
 def _alike(a: str, b: str) -> float:

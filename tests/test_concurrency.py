@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import _thread
 import asyncio
+import itertools
 import signal
 import threading
 import time
 
 import pytest
 
-from admir.concurrency import in_thread, last_of, run_sync, stream_events
+from admir.concurrency import ahead, in_thread, last_of, run_sync, stream_events
 
 
 async def _numbers(closed, count=3):
@@ -99,3 +100,100 @@ def test_an_interrupt_in_a_notebook_cancels_the_work_and_waits_for_it():
         assert ended == [True]
 
     asyncio.run(notebook())
+
+
+def thread_names():
+    return {thread.name for thread in threading.enumerate()}
+
+
+def settled(value):
+    """What a number that a thread counts up comes to rest at."""
+    before = -1
+    while before != value():
+        before = value()
+        time.sleep(0.1)
+    return before
+
+
+@pytest.mark.parametrize("most", [1, 2, 1000])
+def test_items_made_ahead_come_in_their_order(most):
+    assert list(ahead(iter(range(50)), most)) == list(range(50))
+    assert "admir-ahead" not in thread_names()
+
+
+def test_no_items_are_no_items():
+    assert list(ahead(iter(()), 2)) == []
+
+
+def test_none_is_an_item_too():
+    assert list(ahead(iter([None, 0, None]), 2)) == [None, 0, None]
+
+
+def test_an_error_ahead_is_raised_behind_the_last_item():
+    def broken():
+        yield from (1, 2)
+        raise ZeroDivisionError("here")
+
+    items = ahead(broken(), 10)
+    taken = [next(items)]
+    time.sleep(0.05)  # the error is there long before
+    taken.append(next(items))
+    assert taken == [1, 2]
+    with pytest.raises(ZeroDivisionError, match="here"):
+        next(items)
+    assert "admir-ahead" not in thread_names()
+
+
+def test_no_more_is_made_ahead_than_was_asked_for():
+    made = []
+
+    def count():
+        for number in itertools.count():
+            made.append(number)
+            yield number
+
+    items = ahead(count(), 3)
+    assert next(items) == 0
+    assert settled(lambda: len(made)) <= 1 + 3 + 1, "taken, waiting, in hand"
+    assert next(items) == 1
+    items.close()
+    assert "admir-ahead" not in thread_names()
+
+
+def test_closing_waits_for_the_item_that_is_made_and_ends_the_thread():
+    begun, ended = threading.Event(), []
+
+    def slow():
+        yield 0
+        begun.set()
+        time.sleep(0.2)
+        ended.append(True)
+        yield 1
+        ended.append("too far")
+
+    items = ahead(slow(), 1)
+    assert next(items) == 0
+    assert begun.wait(5)
+    items.close()
+    assert ended == [True]
+    assert "admir-ahead" not in thread_names()
+
+
+def test_items_ahead_that_nobody_takes_are_never_begun():
+    """A generator starts when it is asked first: one that is only made leaves no thread."""
+    begun = []
+    items = ahead((begun.append(n) for n in range(3)), 1)
+    items.close()
+    assert begun == []
+    assert "admir-ahead" not in thread_names()
+
+
+def test_an_error_of_who_takes_items_ends_the_thread():
+    def take():
+        for item in ahead(itertools.count(), 2):
+            raise ZeroDivisionError(item)
+
+    with pytest.raises(ZeroDivisionError):
+        take()
+    settled(threading.active_count)
+    assert "admir-ahead" not in thread_names()

@@ -15,12 +15,17 @@ from pathlib import Path
 import pytest
 
 from admir import Memory
+from tests.model_server import ModelServer
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(
     r"(?:<!-- (?P<note>[^>]*) -->\n)?```(?P<kind>sh|python)\n(?P<code>.*?)```", re.DOTALL
 )
+MODEL_NOTE = "run with a model server started by the test"
+MODEL_URL = "http://localhost:11434/v1"
 NOTES = {
+    MODEL_NOTE,
+    "needs a local server with a model",
     "run by .ci/run",
     "run with a server started by the test",
     "needs a package index that has admir",
@@ -37,6 +42,29 @@ def reader(demo: Memory, memories: Path, tmp_path: Path) -> dict[str, str]:
     shutil.copytree(memories, tmp_path / "memories")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return {**os.environ, "PATH": path, "ADMIR_MEMORIES": str(tmp_path / "memories")}
+
+
+@pytest.fixture
+def modelled(tmp_path: Path) -> Iterator[tuple[dict[str, str], ModelServer]]:
+    """The environment of somebody with an endpoint, and memories of their own; and that endpoint.
+
+    The ad's text is not read: the offline blocks read it, and each model builds it anew.
+    """
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    with ModelServer() as server:
+        yield (
+            {
+                **os.environ,
+                "PATH": path,
+                "ADMIR_MEMORIES": str(tmp_path / "memories"),
+                "ADMIR_CACHE_FOLDER": str(tmp_path / "cache"),
+                "ADMIR_SCREEN_TEXT": "none",
+                "OPENAI_BASE_URL": server.url,
+                "OPENAI_API_KEY": "sk-of-the-reader",
+            },
+            server,
+        )
+        assert server.protocol == []
 
 
 @pytest.fixture
@@ -59,20 +87,41 @@ def test_every_block_that_is_not_run_says_why():
     assert {block["note"] for block in blocks()} - {None} == NOTES
 
 
+def run(kind: str, code: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """The block, run to its good end with something to show for it."""
+    command = [sys.executable, "-c", code] if kind == "python" else ["sh", "-ec", code]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, (code, done.stderr)
+    assert done.stdout.strip(), code
+    return done
+
+
 def test_every_other_block_runs(reader, service):
-    ran = 0
-    for block in blocks():
-        if block["note"]:
-            continue
-        code = block["code"].replace("source .venv/bin/activate\n", "")
-        command = [sys.executable, "-c", code] if block["kind"] == "python" else ["sh", "-ec", code]
-        done = subprocess.run(
-            command, cwd=ROOT, env=reader, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, (code, done.stderr)
-        assert done.stdout.strip(), code
-        ran += 1
-    assert ran >= 4
+    plain = [block for block in blocks() if not block["note"]]
+    for block in plain:
+        run(block["kind"], block["code"].replace("source .venv/bin/activate\n", ""), reader)
+    assert len(plain) >= 4
+
+
+def test_the_blocks_with_a_model_run(modelled):
+    environment, server = modelled
+    said = [
+        run(block["kind"], block["code"].replace(MODEL_URL, server.url), environment)
+        for block in blocks()
+        if block["note"] == MODEL_NOTE
+    ]
+    assert len(said) == 2
+    assert [done.stderr for done in said] == ["", ""]
+    estimate, *_ = said[0].stdout.splitlines()
+    assert estimate.startswith("ad.mp4: about ")
+    assert [done.stdout.count("grounded in the video") for done in said] == [1, 2]
+    assert {asked.key for asked in server.requests} == {"sk-...", "sk-of-the-reader"}
+    assert {asked.body["model"] for asked in server.requests} >= {
+        *("gpt-4o", "gpt-4o-mini"),
+        *("tiny-vl", "qwen2.5vl:7b"),
+    }
 
 
 def test_the_picture_and_the_linked_files_are_there():

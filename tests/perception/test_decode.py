@@ -16,11 +16,8 @@ from admir.errors import VideoNotFound, VideoUnreadable
 from admir.perception.decode import (
     MAX_SIDE,
     THUMB_SIDE,
-    load_image,
     open_container,
     sample_times,
-    save_jpeg,
-    shrink,
 )
 from admir.perception.seek import pictures
 from admir.types import Span
@@ -349,26 +346,3 @@ def test_sample_times_are_few_ascending_and_inside_the_span(start, length, fps, 
 
 def test_sample_times_stand_in_the_middle_of_equal_parts():
     assert sample_times(Span(start_s=2.0, end_s=6.0), 1.0, 8) == [2.5, 3.5, 4.5, 5.5]
-
-
-@examples(30)
-@given(width=st.integers(1, 300), height=st.integers(1, 300), longest=st.integers(1, 400))
-def test_shrinking_keeps_the_limit_and_never_enlarges(width, height, longest):
-    small = shrink(np.zeros((height, width, 3), np.uint8), longest)
-    assert max(small.shape[:2]) == min(longest, max(width, height))
-    assert min(small.shape[:2]) >= 1
-
-
-def test_a_saved_picture_is_loaded_alike(tmp_path):
-    picture = flat((200, 120, 40))
-    save_jpeg(tmp_path / "a.jpg", picture)
-    loaded = load_image(tmp_path / "a.jpg")
-    assert loaded.shape == picture.shape
-    assert np.abs(loaded.astype(int) - picture).max() <= 4
-
-
-@pytest.mark.parametrize("content", [b"", b"no picture"])
-def test_a_broken_picture_raises_an_os_error(tmp_path, content):
-    (tmp_path / "a.jpg").write_bytes(content)
-    with pytest.raises(OSError, match="is not a picture"):
-        load_image(tmp_path / "a.jpg")

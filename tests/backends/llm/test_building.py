@@ -19,7 +19,7 @@ from admir.api import build_events
 from admir.errors import EndpointError, ModelError
 from admir.settings import load_settings
 from admir.trace import BuildProgress, Built
-from tests.backends.llm.conftest import options_for
+from tests.model_fixtures import options_for
 from tests.model_replies import Say, clip_start_s
 from tests.model_server import DROP, HANG, Http, ModelServer, Raw
 

@@ -12,7 +12,7 @@ from admir import ask, build_memory
 from admir.backends.llm.parts import FENCE, clean, data_block
 from admir.settings import load_settings
 from admir.tools.registry import tool_specs
-from tests.backends.llm.conftest import write_ramp
+from tests.model_fixtures import write_ramp
 from tests.model_replies import calls, evidence_ids, finish
 from tests.model_server import play
 from tests.properties import examples

@@ -11,7 +11,7 @@ from admir import ask, build_memory
 from admir.backends.llm import Model
 from admir.errors import AdmirError
 from tests.backends.llm.asking import said
-from tests.backends.llm.conftest import KEY
+from tests.model_fixtures import KEY
 from tests.model_server import Http, Raw
 
 OWN = "sk-of-the-expert-77aa"

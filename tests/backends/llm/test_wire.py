@@ -12,7 +12,7 @@ from admir.backends.llm import Model
 from admir.backends.llm.forms import AnswerForm
 from admir.errors import EndpointError, ModelError
 from tests.backends.llm.asking import PART, TITLES, complete, said
-from tests.backends.llm.conftest import KEY
+from tests.model_fixtures import KEY
 from tests.model_server import DROP, HANG, Http, ModelServer, Raw
 
 

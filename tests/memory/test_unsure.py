@@ -1,0 +1,86 @@
+"""Lines of OCR that a second reader corrects."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from admir.memory.unsure import UNSURE, is_unsure, mended
+from admir.perception.ocr import TextLine
+from tests.properties import examples
+
+BOX = (0.1, 0.2, 0.5, 0.3)
+WHOLE = (0.0, 0.0, 1.0, 1.0)
+
+
+def line(text, confidence=0.5, box=BOX):
+    return TextLine(text=text, box=box, confidence=confidence)
+
+
+@pytest.mark.parametrize(
+    ("text", "confidence", "unsure"),
+    [
+        ("N0W $48", UNSURE - 0.01, True),
+        ("NOW $48", UNSURE, False),
+        ("ab", 0.1, False),
+        ("a - b", 0.1, False),
+        ("买一送一", 0.1, True),
+    ],
+)
+def test_a_line_is_unsure_where_its_confidence_is_low_and_it_is_no_crumb(text, confidence, unsure):
+    assert is_unsure(line(text, confidence)) is unsure
+
+
+def test_an_unsure_line_takes_the_text_and_keeps_its_place():
+    [better] = mended([line("N0W S48")], ["NOW $48"])
+    assert (better.text, better.box) == ("NOW $48", BOX)
+    assert not is_unsure(better)
+
+
+def test_a_sure_line_stays_as_ocr_read_it():
+    sure = line("NOW $48", 0.95)
+    assert mended([sure], ["N0W S48"]) == (sure,)
+
+
+def test_a_line_that_the_second_reader_does_not_see_stays():
+    lines = [line("LUMIVO"), line("www.lumivo.example")]
+    assert mended(lines, []) == tuple(lines)
+    assert mended(lines, ["something else at all"])[:2] == tuple(lines)
+
+
+def test_a_line_that_ocr_has_not_found_has_the_whole_picture_for_a_box():
+    *_, new = mended([line("NOW $48", 0.95)], ["NOW $48", "Terms apply"])
+    assert (new.text, new.box) == ("Terms apply", WHOLE)
+    assert not is_unsure(new)
+
+
+def test_a_part_of_what_ocr_has_is_not_new():
+    assert len(mended([line("NOW $48 until 30 June", 0.95)], ["30 June"])) == 1
+
+
+def test_each_reading_corrects_one_line():
+    first, second = mended([line("PRICE A"), line("PRICE B")], ["PRICE B"])
+    assert {first.text, second.text} == {"PRICE A", "PRICE B"}
+
+
+def test_the_better_fitting_reading_corrects_a_line():
+    better = mended([line("UNTlL 3O JUNE"), line("N0W S48")], ["NOW $48", "UNTIL 30 JUNE"])
+    assert [each.text for each in better] == ["UNTIL 30 JUNE", "NOW $48"]
+
+
+def test_a_flood_of_readings_is_cut():
+    assert len(mended([], [f"line number {n:03d} of many" for n in range(500)])) == 20
+
+
+texts = st.text(st.characters(codec="utf-8"), max_size=12)
+
+
+@examples(150)
+@given(st.lists(st.builds(line, texts, st.floats(0, 1)), max_size=6), st.lists(texts, max_size=6))
+def test_no_line_is_lost_moved_or_made_unsure(lines, read):
+    better = mended(lines, read)
+    assert [each.box for each in better[: len(lines)]] == [each.box for each in lines]
+    for before, after in zip(lines, better, strict=False):
+        assert after == before or (is_unsure(before) and after.text in read)
+    assert all(each.text in read and each.box == WHOLE for each in better[len(lines) :])
