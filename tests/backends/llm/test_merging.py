@@ -74,7 +74,7 @@ def check_nobody_is_lost(before, after):
 
 
 @given(SUBJECTS, GROUPS)
-@examples(200)
+@examples(100)
 def test_joining_loses_and_invents_nobody(subjects, groups):
     after = joined(subjects, groups)
     check_nobody_is_lost(subjects, after)
@@ -92,7 +92,7 @@ def test_joining_loses_and_invents_nobody(subjects, groups):
 
 
 @given(st.lists(SUBJECTS, max_size=4), st.lists(st.one_of(GROUPS, st.none()), max_size=5))
-@examples(150)
+@examples(60)
 def test_a_registry_has_everybody_once(partial, replies):
     left = list(replies)
 
