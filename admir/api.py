@@ -19,7 +19,7 @@ from admir.memory.index import HybridIndex, index_text_memory, open_index
 from admir.memory.store import MemoryStore
 from admir.perception.decode import open_container
 from admir.perception.embed import Embedder
-from admir.perception.frames import picture_track
+from admir.perception.frames import length_s, picture_track
 from admir.settings import MAX_QUESTION_CHARS, Settings, load_settings
 from admir.tools.base import ToolContext
 from admir.trace import Answered, AnswerEvent, BuildEvent, Built, TraceFile
@@ -91,7 +91,7 @@ def build_events(
 
 
 def estimate(path: Path, settings: Settings) -> Estimate:
-    """About what building the memory of a video costs, by the file's header alone.
+    """About what building the memory of a video costs; nothing of it is decoded.
 
     Raises VideoError, EndpointError, or OptionError for the preset that costs nothing.
     """
@@ -102,7 +102,7 @@ def estimate(path: Path, settings: Settings) -> Estimate:
     with open_container(path) as container:
         track = picture_track(container)
         assert track is not None  # open_container saw to it
-        duration_s = (container.duration or 0) / 1_000_000
+        duration_s = length_s(container, track)
         size = {"width": track.width or 1, "height": track.height or 1}
     return estimate_build(settings, duration_s=duration_s, **size)
 

@@ -162,6 +162,10 @@ class Settings(BaseSettings, ModelSettings):
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, Path(file))
 
 
+_SECRET_WORDS = ("key", "url", "secret", "password", "token", "auth", "roles")
+"""In names of settings; a role holds a key."""
+
+
 def load_settings(**overrides: Any) -> Settings:
     """Settings from the environment, then `overrides` (those that are None are left out).
 
@@ -184,7 +188,7 @@ def load_settings(**overrides: Any) -> Settings:
 
 def _may_be_secret(where: str) -> bool:
     """Whether the value may hold a key: also in an address, or under a name that is mistyped."""
-    return any(word in where.lower() for word in ("key", "url", "secret", "password"))
+    return any(word in where.lower() for word in _SECRET_WORDS)
 
 
 def _check_config() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,55 @@ def test_a_trace_gives_the_steps_and_the_answer_as_they_were(asked):
     assert to_plain(trace.steps) == to_plain(asked.steps)
     assert trace.steps[0].observations[0].evidence[0].span.end_s > 0
     assert len(trace.backtracks) == 1
+
+
+@pytest.fixture
+def modelled(grey, options):
+    """The trace of a question to models; its controller looks and then answers."""
+    return open_trace(ask(grey, "What is seen?", **options).trace)
+
+
+def test_a_trace_of_models_is_told_whole(modelled):
+    kinds = [type(event).__name__ for event in modelled.events]
+    assert kinds == ["Asked", "Oriented", "StepTaken", "StepTaken", "Reworded", "Answered"]
+    reworded = modelled.events[-2]
+    assert (reworded.draft, reworded.answer) == ("A grey wall.", modelled.answer.answer)
+    assert reworded.usage.calls == 1
+    assert modelled.events[1].scores
+    assert modelled.answer.usage.calls == 5
+    assert modelled.events[0].models["expert"] == "o1"
+    [look] = modelled.steps_of("frame_inspect")
+    assert look.observations[0].grids_s
+
+
+def test_writing_a_trace_of_models_again_changes_nothing(modelled, tmp_path):
+    path = tmp_path / "again.jsonl"
+    with path.open("w", encoding="utf-8") as stream:
+        for event in modelled.events:
+            write_event(stream, event)
+    assert path.read_bytes() == Path(modelled.path).read_bytes()
+    assert open_trace(path).events == modelled.events
+
+
+def without(plain, *names):
+    """JSON data in which these fields are nowhere."""
+    if isinstance(plain, dict):
+        return {key: without(each, *names) for key, each in plain.items() if key not in names}
+    return [without(each, *names) for each in plain] if isinstance(plain, list) else plain
+
+
+def test_a_trace_of_an_older_version_can_be_read(modelled, tmp_path):
+    """Before models there was no `reworded`, no scores of subjects, no hits, no prices."""
+    lines = [json.loads(line) for line in Path(modelled.path).read_text("utf-8").splitlines()]
+    newer = ("scores", "hits", "grids_s", "unpriced", "retries", "cached", "anchors")
+    old = [without(line, *newer) for line in lines if line["event"] != "reworded"]
+    path = tmp_path / "old.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in old), encoding="utf-8")
+    trace = open_trace(path)
+    assert trace.answer.answer == modelled.answer.answer
+    assert trace.events[1].scores == ()
+    assert [step.thought for step in trace.steps] == [step.thought for step in modelled.steps]
+    assert trace.steps[0].observations[0].grids_s == ()
 
 
 def test_steps_are_found_by_their_tool(asked):

@@ -109,6 +109,19 @@ def _jumps(step_s: float) -> bool:
     return not -_BACK_S <= step_s <= _AHEAD_S
 
 
+def length_s(container: av.container.InputContainer, video: av.VideoStream) -> float:
+    """The stated length; where none is, that of the packets, which are read but not decoded.
+
+    Raises FFmpegError or OSError where the file cannot be read on.
+    """
+    if container.duration:
+        return container.duration / av.time_base
+    packets = [packet for packet in packets_of(container, [video]) if packet.size]
+    times = [float(p.pts * p.time_base) for p in packets if p.pts is not None and p.time_base]
+    step_s = 1 / frame_rate(video)
+    return max(times) - min(times) + step_s if times else len(packets) * step_s
+
+
 def frame_rate(video: av.VideoStream) -> float:
     """Frames a second, on average; 25 where the file states none that can be true."""
     return stated_rate(video) or 25.0

@@ -6,7 +6,9 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -14,24 +16,43 @@ import uvicorn
 
 from admir import Memory
 from admir.server import create_app
-from admir.settings import load_settings
+from admir.settings import Settings, load_settings
+from tests.model_fixtures import KEY
+from tests.model_server import Http, ModelServer
 
 
-@pytest.fixture(scope="module")
-def client(demo: Memory, memories: Path) -> Iterator[httpx.Client]:
+@contextmanager
+def serving(settings: Settings) -> Iterator[httpx.Client]:
+    """The service on a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    app = create_app(load_settings(memories=memories))
+    app = create_app(settings)
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", ws="none"))
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
         time.sleep(0.02)
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as session:
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as session:
+            yield session
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def client(demo: Memory, memories: Path) -> Iterator[httpx.Client]:
+    with serving(load_settings(memories=memories)) as session:
         yield session
-    server.should_exit = True
-    thread.join()
+
+
+@pytest.fixture
+def modelled(grey: Memory, options: dict[str, Any]) -> Iterator[httpx.Client]:
+    """The service over the memory of the grey video, with the preset of models."""
+    folder = Path(grey.folder).parents[2]
+    with serving(load_settings(**{**options, "memories": folder, "cache": False})) as session:
+        yield session
 
 
 def ask(client: httpx.Client, **body) -> httpx.Response:
@@ -73,3 +94,65 @@ def test_a_wrong_request_is_a_problem_document(client, body, status, kind):
 def test_a_body_that_is_no_json_is_a_problem_document(client):
     reply = client.post("/ask", content=b"{", headers={"content-type": "application/json"})
     assert (reply.status_code, reply.json()["title"]) == (422, "bad-request")
+
+
+# With models
+
+
+def test_a_question_to_models_is_answered_with_evidence(modelled, server: ModelServer):
+    assert modelled.get("/healthz").json() == {"status": "ok", "preset": "paper"}
+    reply = ask(modelled, video_id="ramp", question="What is seen?")
+    assert reply.status_code == 200
+    answer = reply.json()
+    assert (answer["answer"], answer["grounded"], answer["preset"]) == (
+        *("A grey wall.", True),
+        "paper",
+    )
+    assert answer["evidence"][0]["kind"] == "frame"
+    assert answer["usage"]["calls"] == len(server.requests) == 5
+    assert KEY not in reply.text
+
+
+def problem_of(reply: httpx.Response) -> tuple[int, str, str]:
+    """(status, title, detail); asserts the form, and that no key is in it."""
+    assert reply.headers["content-type"] == "application/problem+json"
+    body = reply.json()
+    assert body["status"] == reply.status_code
+    assert body["type"] == f"urn:admir:{body['title']}"
+    assert KEY not in reply.text
+    return reply.status_code, body["title"], body["detail"]
+
+
+def test_a_model_without_a_usable_answer_is_a_bad_gateway(modelled, server: ModelServer):
+    server.script["controller"] = lambda asked: Http(400, "no tools here")
+    status, title, detail = problem_of(ask(modelled, video_id="ramp", question="What is seen?"))
+    assert (status, title) == (502, "model-error")
+    assert "no tools here" in detail
+    server.script["controller"] = None
+    assert ask(modelled, video_id="ramp", question="What is seen?").status_code == 200
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_an_endpoint_that_refuses_is_an_unavailable_service(modelled, server, status):
+    server.script["*"] = lambda asked: Http(status, f"who is {asked.key}?")
+    got, _, detail = problem_of(ask(modelled, video_id="ramp", question="What is seen?"))
+    assert got == 503
+    assert "who is" in detail
+
+
+def test_an_endpoint_that_is_not_there_is_an_unavailable_service(grey, options):
+    with ModelServer() as gone:
+        url = gone.url
+    folder = Path(grey.folder).parents[2]
+    with serving(load_settings(**{**options, "base_url": url, "memories": folder})) as session:
+        status, _, detail = problem_of(ask(session, video_id="ramp", question="What is seen?"))
+    assert status == 503
+    assert "127.0.0.1" in detail
+
+
+def test_a_preset_without_a_key_is_an_unavailable_service(grey):
+    folder = Path(grey.folder).parents[2]
+    with serving(load_settings(preset="paper", memories=folder)) as session:
+        status, _, detail = problem_of(ask(session, video_id="ramp", question="What is seen?"))
+    assert status == 503
+    assert "OPENAI_API_KEY" in detail

@@ -62,11 +62,17 @@ class _Unusable(Exception):
 
 @dataclass
 class _Session:
-    """Connections and limits of one event loop: neither can be shared between loops."""
+    """Connections of one event loop: they cannot be shared between loops.
+
+    They are those of every `Wire` and stay until the loop ends: connections that are dropped with
+    their wire would be found by the garbage collector before anybody has closed them.
+    """
 
     clients: dict[tuple[str, str], AsyncOpenAI] = field(default_factory=dict)
-    limits: dict[str, asyncio.Semaphore] = field(default_factory=dict)
     keeper: AsyncGenerator[None, None] | None = None
+
+
+_SESSIONS: WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = WeakKeyDictionary()
 
 
 class Wire:
@@ -74,7 +80,9 @@ class Wire:
 
     def __init__(self, models: Mapping[Role, RoleModel]) -> None:
         self._models = models
-        self._sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = WeakKeyDictionary()
+        self._limits: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]] = (
+            WeakKeyDictionary()
+        )
         self._quirks: dict[tuple[str, str], Quirks] = {}
         self._known: set[str] = set()
 
@@ -134,10 +142,9 @@ class Wire:
     async def _once(self, model: RoleModel, body: Mapping[str, Any]) -> RawReply:
         from openai.types.chat import ChatCompletion
 
-        session = await self._session()
-        limit = session.limits.setdefault(model.base_url, self._limit(model.base_url))
-        async with limit, asyncio.timeout(model.timeout_s):
-            client = self._client(session, model)
+        session = await _session()
+        async with self._limit(model.base_url), asyncio.timeout(model.timeout_s):
+            client = _client(session, model)
             # `chat.completions.create` walks through every picture for types it may convert.
             found: Any = await client.post(
                 "/chat/completions", body=dict(body), cast_to=ChatCompletion
@@ -146,34 +153,41 @@ class Wire:
 
     def _limit(self, base_url: str) -> asyncio.Semaphore:
         """One limit an endpoint: the largest that a role with this endpoint asks for."""
-        return asyncio.Semaphore(
-            max(m.concurrency for m in self._models.values() if m.base_url == base_url)
+        limits = self._limits.setdefault(asyncio.get_running_loop(), {})
+        if base_url not in limits:
+            most = max(m.concurrency for m in self._models.values() if m.base_url == base_url)
+            limits[base_url] = asyncio.Semaphore(most)
+        return limits[base_url]
+
+
+async def _session() -> _Session:
+    loop = asyncio.get_running_loop()
+    if loop not in _SESSIONS:
+        session = _SESSIONS[loop] = _Session()
+        session.keeper = _closing(session, loop)
+        await anext(session.keeper)
+    return _SESSIONS[loop]
+
+
+def _client(session: _Session, model: RoleModel) -> AsyncOpenAI:
+    from openai import AsyncOpenAI
+
+    key = (model.base_url, model.api_key)
+    if key not in session.clients:
+        session.clients[key] = AsyncOpenAI(
+            base_url=model.base_url, api_key=model.api_key, max_retries=0, timeout=None
         )
-
-    async def _session(self) -> _Session:
-        loop = asyncio.get_running_loop()
-        if loop not in self._sessions:
-            session = self._sessions[loop] = _Session()
-            session.keeper = _closing(session)
-            await anext(session.keeper)
-        return self._sessions[loop]
-
-    def _client(self, session: _Session, model: RoleModel) -> AsyncOpenAI:
-        from openai import AsyncOpenAI
-
-        key = (model.base_url, model.api_key)
-        if key not in session.clients:
-            session.clients[key] = AsyncOpenAI(
-                base_url=model.base_url, api_key=model.api_key, max_retries=0, timeout=None
-            )
-        return session.clients[key]
+    return session.clients[key]
 
 
-async def _closing(session: _Session) -> AsyncGenerator[None, None]:
+async def _closing(
+    session: _Session, loop: asyncio.AbstractEventLoop
+) -> AsyncGenerator[None, None]:
     """Closes the clients when the loop ends: it then closes the generators that are under way."""
     try:
         yield
     finally:
+        _SESSIONS.pop(loop, None)  # connections hold their loop: it would never be freed
         for client in session.clients.values():
             await client.close()
 

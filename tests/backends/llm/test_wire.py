@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
+import warnings
 from itertools import pairwise
 
 import pytest
@@ -283,3 +285,22 @@ def test_a_cancelled_question_leaves_its_place_to_others(server, settings):
         return await model.complete("refine", TITLES["refine"], [PART], AnswerForm)
 
     assert asyncio.run(two()).value.answer == "a red car"
+
+
+def test_connections_of_a_mind_that_is_gone_are_closed_before_they_are_collected(server, settings):
+    """A build and a question in one loop: the mind of the build is collected while it runs."""
+
+    async def build_then_ask():
+        for _ in range(2):
+            model = Model(settings(cache=False))
+            model.itself = model  # only the collector finds it
+            await model.complete("refine", TITLES["refine"], [PART], AnswerForm)
+            del model
+            gc.collect()
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        asyncio.run(build_then_ask())
+        gc.collect()
+    assert [str(each.message) for each in told] == []
+    assert len(server.requests) == 2
