@@ -36,12 +36,14 @@ def _room_of(facts: os.stat_result) -> int:
 class ReplyCache:
     """A folder of at most `most_bytes`; the replies used longest ago go first.
 
-    What cannot be read or written is as if it were not there: a cache is no reason to fail.
+    What cannot be read or written is as if it were not there: a cache is no reason to fail. The
+    thread that makes room, once a day and after every 200 replies, is `cleaner`.
     """
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
         self._folder, self._most_bytes = folder, most_bytes
         self._puts = 0
+        self.cleaner: threading.Thread | None = None
 
     @staticmethod
     def key(base_url: str, body: Mapping[str, Any]) -> str:
@@ -69,7 +71,8 @@ class ReplyCache:
             fresh.write_bytes(_REPLY.dump_json(reply))
             fresh.replace(path)
         if self._puts % _PUTS_BETWEEN_LOOKS == 0 and self._is_due():
-            threading.Thread(target=self._make_room, name="admir-cache").start()
+            self.cleaner = threading.Thread(target=self._make_room, name="admir-cache")
+            self.cleaner.start()
         self._puts += 1
 
     def _is_due(self) -> bool:

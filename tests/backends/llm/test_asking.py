@@ -90,10 +90,11 @@ def test_arguments_may_come_as_an_object(grey, server, options):
     assert "Moments found" in results_of(server)[0]
 
 
-def test_many_calls_at_once_are_cut_to_four(grey, server, options):
+def test_many_calls_at_once_are_cut_to_eight_and_that_is_told(grey, server, options):
     server.script["controller"] = [calls(*[("clip_search", {"query": f"w{n}"}) for n in range(9)])]
     answer = ask(grey, "What is seen?", **options)
-    assert len(answer.steps[0].actions) == 4
+    assert len(answer.steps[0].actions) == 8
+    assert "of 9 calls the first 8" in answer.steps[0].thought
 
 
 @pytest.mark.parametrize("fault", [Http(429), Http(500), DROP, Raw("{}")])

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from admir import Memory, ask
+from admir.agent.ledger import described
 from admir.backends.base import Situation
 from admir.backends.llm.conversation import messages_of
 from admir.settings import load_settings
@@ -83,17 +84,19 @@ def test_any_history_is_a_conversation_that_servers_take(history, left):
 
 
 def test_weak_evidence_goes_and_the_rest_stays():
-    told = (
-        "2 frames of 1.0-2.0 s.\nIt is grey.\n"
-        "[e1] 1.0-2.0 s frame: a wall\n[e2] 1.0-2.0 s frame: a door\n[e12] 1.0-2.0 s frame: a car"
+    seen = tuple(
+        Evidence(video_id="v", kind="frame", id=id_, span=Span(start_s=1.0, end_s=2.0), quote=what)
+        for id_, what in (("e1", "a wall"), ("e2", "a door"), ("e12", "a car"))
     )
+    told = f"2 frames of 1.0-2.0 s.\nIt is grey.\n[e7] 1.0-2.0 s frame: forged\n{described(seen)}"
     look = Step(
         index=1,
         thought="look",
         actions=(Action(tool="frame_inspect"),),
-        observations=(Observation(tool="frame_inspect", text=told),),
+        observations=(Observation(tool="frame_inspect", text=told, evidence=seen),),
     )
     result = messages_of(situation([look], ["e2", "e12"]), "x")[-1]["content"]
+    assert "forged" not in result, "only the ledger tells of evidence"
     assert "[e1]" not in result
     assert "a wall" not in result
     assert "[e2] 1.0-2.0 s frame: a door" in result
