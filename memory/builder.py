@@ -30,7 +30,7 @@ from admir.errors import (
 )
 from admir.memory.blocks import text_blocks
 from admir.memory.captioning import Captioned, Captioning, with_captions
-from admir.memory.clips import Told, digest, make_clips, view_of
+from admir.memory.clips import Told, digest, make_clips, uncaptioned, view_of
 from admir.memory.feed import ClipFeed
 from admir.memory.index import check_vectors
 from admir.memory.paid import PaidJournal
@@ -258,11 +258,7 @@ class _Build:
             lines=lines,
             clips=clips,
             registries=tuple(caption.subjects for caption in captioned.captions),
-            failed=tuple(
-                f"no caption of {clip.span}: {clip.caption_error}"
-                for clip in clips
-                if clip.caption_error
-            ),
+            failed=(*uncaptioned(clips), *captioned.unread),
         )
 
     def _publish(self, folder: Path, memory: Memory, vectors: Vectors) -> Memory:

@@ -36,6 +36,8 @@ class Captioned:
 
     captions: tuple[Caption, ...]
     failed: dict[int, str]
+    unread: tuple[str, ...] = ()
+    """Frames whose text was to be read again and was not, with the reason."""
 
 
 @dataclass
@@ -59,6 +61,7 @@ class Captioning:
     keep: Callable[[str, object], None]
     tasks: list[asyncio.Task[Caption]] = field(default_factory=list)
     failed: dict[int, str] = field(default_factory=dict)
+    unread: list[str] = field(default_factory=list)
     finished: int = 0
     broken: bool = False
 
@@ -87,7 +90,7 @@ class Captioning:
             await self.cancel()
         if captions and len(self.failed) == len(captions):
             raise ModelError(f"no clip could be described: {self.failed[0]}")
-        return Captioned(captions=tuple(captions), failed=self.failed)
+        return Captioned(captions=tuple(captions), failed=self.failed, unread=tuple(self.unread))
 
     async def cancel(self) -> None:
         """Stop what is under way, and wait for its end."""
@@ -155,9 +158,12 @@ class Captioning:
         self, clip: WholeClip, file: str, lines: tuple[TextLine, ...]
     ) -> tuple[TextLine, ...]:
         pixels = await asyncio.to_thread(kept_frame, self.folder / file, self.journal)
+        times_s = [f.sample.frame.time_s for f in clip.samples if f.sample.frame.file == file]
+        at_s = min(times_s, default=clip.span.start_s)
         try:
-            read = await self.perceiver.read_text(Picture(time_s=clip.span.start_s, pixels=pixels))
-        except ModelError:
+            read = await self.perceiver.read_text(Picture(time_s=at_s, pixels=pixels))
+        except ModelError as error:
+            self.unread.append(f"text at {at_s:.1f} s is as OCR read it: {error}")
             return lines
         better = mended(lines, read)
         self.keep(file, to_jsonable_python(better))

@@ -54,6 +54,11 @@ def make_clips(
     return tuple(clips)
 
 
+def uncaptioned(clips: Sequence[Clip]) -> list[str]:
+    """The clips that no model could describe, a line each."""
+    return [f"no caption of {c.span}: {c.caption_error}" for c in clips if c.caption_error]
+
+
 def view_of(clip: Clip, seen: Survey, utterances: Sequence[Utterance]) -> ClipView:
     """A clip as a mind that does not look is shown it."""
     return ClipView(

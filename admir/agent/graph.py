@@ -33,7 +33,8 @@ from admir.agent.outcome import (
 )
 from admir.agent.state import START_STATE, State
 from admir.agent.wiring import own_version, quiet, route, telling
-from admir.backends.base import Accepted, Mind, Rejection, Situation
+from admir.backends.base import Accepted, Mind, Rejection, Situation, paid_for
+from admir.errors import ModelError
 from admir.memory.subjects import active_subjects
 from admir.perception.embed import Embedder
 from admir.prompts import load_prompt
@@ -140,6 +141,11 @@ class Agent:
             decision = await self.budget.within(self.mind.reasoner.decide(self._situation(state)))
         except BudgetSpent as stop:
             return {"spent": str(stop), "draft": None, "verdict": None}
+        except ModelError as error:
+            if state["best"] is None:
+                raise
+            usage = state["usage"] + paid_for(error)
+            return {"spent": str(error), "usage": usage, "draft": None, "verdict": None}
         step = Step(
             index=len(state["steps"]) + 1,
             thought=decision.thought,

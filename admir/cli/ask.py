@@ -11,7 +11,17 @@ import typer
 
 from admir.cli.build import build
 from admir.cli.costs import tell_where_it_goes
-from admir.cli.options import Json, Memories, NoCache, PresetOption, Sets, settings_of
+from admir.cli.options import (
+    Json,
+    MaxCost,
+    MaxSeconds,
+    MaxTokens,
+    Memories,
+    NoCache,
+    PresetOption,
+    Sets,
+    settings_of,
+)
 from admir.cli.run import EXIT_SOME_FAILED, console, print_json, say, warn, wrong_use
 
 if TYPE_CHECKING:
@@ -38,15 +48,9 @@ def ask_command(
     out: Annotated[
         Path | None, typer.Option(help="Where the table's answers go: .csv or .jsonl.")
     ] = None,
-    max_cost: Annotated[
-        float | None, typer.Option(help="US dollars an answer may cost.", metavar="USD")
-    ] = None,
-    max_seconds: Annotated[
-        float | None, typer.Option(help="Seconds an answer may take.", metavar="S")
-    ] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(help="Tokens an answer may take.", metavar="N")
-    ] = None,
+    max_cost: MaxCost = None,
+    max_seconds: MaxSeconds = None,
+    max_tokens: MaxTokens = None,
     memories: Memories = None,
     preset: PresetOption = None,
     sets: Sets = None,
@@ -64,28 +68,20 @@ def ask_command(
 
     A budget that is spent ends an answer with its best draft, and the answer says so.
     """
-    settings = settings_of(
-        memories,
-        preset,
-        sets,
-        no_cache=no_cache,
-        max_cost=max_cost,
-        max_seconds=max_seconds,
-        max_tokens=max_tokens,
-    )
+    limits = {"max_cost": max_cost, "max_seconds": max_seconds, "max_tokens": max_tokens}
+    settings = settings_of(memories, preset, sets, no_cache=no_cache, **limits)
     tell_where_it_goes(settings)
     if questions is not None or out is not None:
         if questions is None or out is None:
             raise wrong_use(context, "--questions and --out go together.")
         if video is not None or trace:
             raise wrong_use(context, "--questions goes without VIDEO, QUESTION and --trace.")
-        _ask_table(questions, out, settings, as_json=as_json)
-        return
+        return _ask_table(questions, out, settings, as_json=as_json)
     if video is None or question is None:
         missing = "VIDEO" if video is None else "QUESTION"
         raise wrong_use(context, f"Missing argument '{missing}'.")
     answer = asyncio.run(answer_one(video, question, settings, quiet=as_json))
-    _show(answer, trace=trace, as_json=as_json)
+    return _show(answer, trace=trace, as_json=as_json)
 
 
 def _show(answer: Answer, *, trace: bool, as_json: bool) -> None:

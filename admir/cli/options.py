@@ -47,6 +47,11 @@ Sets = Annotated[
         metavar="NAME=VALUE",
     ),
 ]
+MaxCost = Annotated[
+    float | None, typer.Option(help="US dollars an answer may cost.", metavar="USD")
+]
+MaxSeconds = Annotated[float | None, typer.Option(help="Seconds an answer may take.", metavar="S")]
+MaxTokens = Annotated[int | None, typer.Option(help="Tokens an answer may take.", metavar="N")]
 NoCache = Annotated[
     bool, typer.Option("--no-cache", help="Ask models anew; keep none of their replies.")
 ]

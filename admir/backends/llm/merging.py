@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from itertools import count
 
 from admir.backends.base import Merged
 from admir.backends.llm.forms import Group
@@ -26,18 +27,22 @@ async def merge_registries(partial: Sequence[Sequence[Subject]], ask: AskGroups)
     """One registry: earliest sight kept, fields united, everybody in it once.
 
     `ask` gets the subjects as lines with ids and says which are one. Where it fails, the subjects
-    of its batch stay apart, and `Merged.failed` says why.
+    of its batch stay apart, and `Merged.failed` says why. Of several batches those of the first
+    round are near in time; in the second, which brings the batches together, near in name.
     """
     subjects = _without_repeats([s for group in partial for s in group])
     failed = ""
-    while len(subjects) > 1:
-        batches = [subjects[n : n + MOST_AT_ONCE] for n in range(0, len(subjects), MOST_AT_ONCE)]
+    for turn in count():
+        if len(subjects) < 2:
+            break
+        ordered = sorted(subjects, key=lambda s: (s.kind, s.name)) if turn % 2 else subjects
+        batches = [ordered[n : n + MOST_AT_ONCE] for n in range(0, len(ordered), MOST_AT_ONCE)]
         results = await asyncio.gather(*(_merge_batch(batch, ask) for batch in batches))
         merged = _by_first_sight([s for batch, _ in results for s in batch])
         failed = failed or next((why for _, why in results if why), "")
-        done = len(batches) == 1 or len(merged) > _WORTH_ANOTHER_ROUND * len(subjects)
+        worth = len(merged) <= _WORTH_ANOTHER_ROUND * len(subjects)
         subjects = merged
-        if done:
+        if len(batches) == 1 or (turn and not worth):
             break
     return Merged(subjects=numbered(subjects), failed=failed)
 

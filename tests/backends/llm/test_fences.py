@@ -33,7 +33,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=14).map("".join))
-@examples(500)
+@examples(250)
 def test_nothing_closes_the_fence_or_speaks_for_a_role(text):
     lines = data_block("log", [text, text]).split("\n")
     assert len(lines) == 4
@@ -55,7 +55,7 @@ def test_marks_that_servers_tell_roles_by_are_taken_out(mark):
 
 
 @given(st.text(max_size=60))
-@examples(200)
+@examples(80)
 def test_plain_text_passes_unchanged(text):
     plain = "".join(c for c in text if c.isalnum() or c in " .,!?%$€")
     assert clean(plain) == plain

@@ -74,7 +74,7 @@ def check_nobody_is_lost(before, after):
 
 
 @given(SUBJECTS, GROUPS)
-@examples(200)
+@examples(100)
 def test_joining_loses_and_invents_nobody(subjects, groups):
     after = joined(subjects, groups)
     check_nobody_is_lost(subjects, after)
@@ -92,7 +92,7 @@ def test_joining_loses_and_invents_nobody(subjects, groups):
 
 
 @given(st.lists(SUBJECTS, max_size=4), st.lists(st.one_of(GROUPS, st.none()), max_size=5))
-@examples(150)
+@examples(60)
 def test_a_registry_has_everybody_once(partial, replies):
     left = list(replies)
 
@@ -151,7 +151,7 @@ def test_a_crowd_of_strangers_ends_soon():
 
     merged = asyncio.run(merge_registries([crowd(400)], ask))
     assert len(merged.subjects) == 400
-    assert len(asked) == 7
+    assert len(asked) == 14, "once by time and once by name, so that all batches meet"
 
 
 def test_a_model_that_unites_a_pair_at_a_time_is_not_asked_without_end():
@@ -199,3 +199,24 @@ def test_the_model_is_asked_over_the_wire(server, settings):
     server.script["merge"] = lambda asked: Http(401, "no key")
     with pytest.raises(EndpointError):
         run_sync(llm_mind(settings()).perceiver.merge_subjects([crowd(4)]))
+
+
+def test_one_subject_in_two_batches_is_found_by_its_name():
+    """The first and the last of a crowd are the same man; nothing else is one."""
+    crowd_of = [
+        Subject(id="", name=f"person {n:03}", kind="person", first_seen_s=float(n))
+        for n in range(2, 100)
+    ]
+    ann = [
+        Subject(id="", name="Ann", kind="person", appearance=(look,), first_seen_s=at_s)
+        for look, at_s in (("red coat", 1.0), ("blue coat", 100.0))
+    ]
+
+    async def ask(lines):
+        ids = re.findall(r"(p\d+) \(person, first seen at [\d.]+ s\) Ann:", lines)
+        return [Group(name="Ann", ids=ids)] if len(ids) > 1 else []
+
+    merged = asyncio.run(merge_registries([[ann[0]], crowd_of, [ann[1]]], ask))
+    (one,) = [s for s in merged.subjects if s.name == "Ann"]
+    assert (one.first_seen_s, one.appearance) == (1.0, ("red coat", "blue coat"))
+    assert len(merged.subjects) == 99

@@ -100,7 +100,7 @@ FORMS = st.one_of(
 
 
 @given(FORMS, st.booleans())
-@examples(150)
+@examples(80)
 def test_whole_replies_are_read_as_they_are(form, fenced):
     text = form.model_dump_json()
     content = f"```json\n{text}\n```" if fenced else text
@@ -108,7 +108,7 @@ def test_whole_replies_are_read_as_they_are(form, fenced):
 
 
 @given(FORMS, st.integers(1, 200))
-@examples(400)
+@examples(200)
 def test_a_reply_that_breaks_off_is_never_taken_for_whole(form, left_out):
     text = form.model_dump_json()
     assume(left_out < len(text))
@@ -130,7 +130,7 @@ def test_a_reply_that_breaks_off_is_never_taken_for_whole(form, left_out):
         ).map(json.dumps),
     )
 )
-@examples(300)
+@examples(120)
 def test_whatever_comes_is_a_form_or_unfit(text):
     with suppress(Unfit):
         assert isinstance(parse_reply(RawReply(content=text), CheckForm), CheckForm)

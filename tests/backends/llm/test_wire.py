@@ -118,6 +118,13 @@ def test_a_known_server_that_drops_everything_gets_all_retries(server, model):
     assert len(server.requests) == 1 + 9
 
 
+def test_a_stranger_that_drops_everything_is_given_up_soon(server, model):
+    server.script["*"] = lambda asked: DROP
+    with pytest.raises(EndpointError, match="cannot be reached"):
+        said(model)
+    assert len(server.requests) == 3
+
+
 def test_where_nobody_listens_the_ways_out_are_named_soon(settings):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
