@@ -119,6 +119,13 @@ def test_a_build_leaves_a_whole_memory_and_no_scratch_files(mind, builder, root,
     assert [x.text for x in memory.screen_text] == ["NOW $48"]
 
 
+def test_text_that_is_switched_off_is_not_read(builder, root, video):
+    reader = CountingReader()
+    memory = build(builder(root, reader, screen_text="none"), video)[0].memory
+    assert (memory.screen_text, reader.count, memory.provenance.frames_read) == ((), 0, 0)
+    assert "on-screen text was not read (switched off)" in memory.provenance.warnings
+
+
 def test_what_is_missing_is_said_in_warnings(builder, root, video):
     warnings = build(builder(root), video)[0].memory.provenance.warnings
     assert any("speech is unknown" in said for said in warnings)
