@@ -13,6 +13,7 @@ from collections.abc import (
     Coroutine,
     Generator,
     Iterator,
+    Sequence,
 )
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
@@ -64,6 +65,16 @@ async def last_of(events: AsyncIterator[T], tell: Callable[[T], None] | None = N
         if isinstance(events, AsyncGenerator):
             await events.aclose()
     return last[0]
+
+
+async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """What the pieces of work return, in order; the first error cancels the others."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each) for each in work]
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    return [task.result() for task in tasks]
 
 
 async def in_thread(work: Callable[[], T], stop: Callable[[], None]) -> T:

@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from admir.backends.base import Caption, ClipView, Perceiver
+from admir.backends.base import CAPTION_FRAMES, Caption, ClipView, Perceiver
 from admir.concurrency import in_thread
 from admir.errors import ModelError
 from admir.memory.feed import WholeClip
@@ -26,7 +26,9 @@ from admir.perception.decode import Picture
 from admir.perception.ocr import TextLine
 from admir.types import Clip, Utterance
 
-CAPTION_FRAMES = 5
+MOST_CLIPS_AT_ONCE = 96
+"""Clips that are described side by side hold their pictures."""
+
 _CAPTION = TypeAdapter(Caption)
 
 
@@ -67,7 +69,9 @@ class Captioning:
 
     def __post_init__(self) -> None:
         self._readers = asyncio.Semaphore(self.workers)
+        self._describers = asyncio.Semaphore(MOST_CLIPS_AT_ONCE)
         self._reads: dict[str, asyncio.Task[tuple[TextLine, ...]]] = {}
+        self._mends: dict[str, asyncio.Task[tuple[TextLine, ...]]] = {}
 
     def begin(self, clip: WholeClip) -> None:
         """Start on the next clip, in the running event loop."""
@@ -94,7 +98,7 @@ class Captioning:
 
     async def cancel(self) -> None:
         """Stop what is under way, and wait for its end."""
-        tasks = [*self.tasks, *self._reads.values()]
+        tasks = [*self.tasks, *self._reads.values(), *self._mends.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -104,7 +108,8 @@ class Captioning:
         if key in self.journal:
             caption = _CAPTION.validate_python(self.journal[key])
         else:
-            caption = await self._described(clip)
+            async with self._describers:
+                caption = await self._described(clip)
         self.finished += 1
         self.tell(self.finished)
         return caption
@@ -144,22 +149,27 @@ class Captioning:
 
     async def _lines(self, clip: WholeClip) -> list[TextLine]:
         """What is written in the clip's frames; one frame of unsure lines is shown to the mind."""
-        files = list(dict.fromkeys(fed.read_from for fed in clip.samples if fed.read_from))
-        if self.reading is None or not files:
+        times_s = {fed.read_from: fed.read_s for fed in clip.samples if fed.read_from}
+        if self.reading is None or not times_s:
             return []
+        files = list(times_s)
         readings = dict(zip(files, await asyncio.gather(*map(self._read, files)), strict=True))
-        unsure = {file: sum(map(is_unsure, lines)) for file, lines in readings.items()}
-        worst = max(files, key=lambda file: unsure[file])
-        if unsure[worst] and f"mended:{worst}" not in self.journal:
-            readings[worst] = await self._mended(clip, worst, readings[worst])
+        worst = max(files, key=lambda file: sum(map(is_unsure, readings[file])))
+        if any(map(is_unsure, readings[worst])):
+            readings[worst] = await self._mended(worst, times_s[worst])
         return [line for lines in readings.values() for line in lines]
 
-    async def _mended(
-        self, clip: WholeClip, file: str, lines: tuple[TextLine, ...]
-    ) -> tuple[TextLine, ...]:
+    async def _mended(self, file: str, at_s: float) -> tuple[TextLine, ...]:
+        """The better reading of a frame, made once however many clips it stands for."""
+        if file not in self._mends:
+            self._mends[file] = asyncio.create_task(self._mend(file, at_s))
+        return await asyncio.shield(self._mends[file])
+
+    async def _mend(self, file: str, at_s: float) -> tuple[TextLine, ...]:
+        lines = LINES.validate_python(self.journal[file])
+        if f"mended:{file}" in self.journal:
+            return lines
         pixels = await asyncio.to_thread(kept_frame, self.folder / file, self.journal)
-        times_s = [f.sample.frame.time_s for f in clip.samples if f.sample.frame.file == file]
-        at_s = min(times_s, default=clip.span.start_s)
         try:
             read = await self.perceiver.read_text(Picture(time_s=at_s, pixels=pixels))
         except ModelError as error:

@@ -14,10 +14,14 @@ JOINS_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FedSample:
-    """A sample, and the kept frame whose reading holds for it: an unchanged one repeats another."""
+    """A sample, and the kept frame whose reading holds for it: an unchanged one repeats another.
+
+    `read_s` is the time of that frame.
+    """
 
     sample: Sample
     read_from: str
+    read_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +42,13 @@ class ClipFeed:
     waiting: list[FedSample] = field(default_factory=list)
     index: int = 0
     read_from: str = ""
+    read_s: float = 0.0
 
     def add(self, sample: Sample) -> None:
-        """Take the next sample. May be called from the thread that walks."""
-        self.read_from = sample.frame.file if sample.changed else self.read_from
-        self.waiting.append(FedSample(sample=sample, read_from=self.read_from))
+        """Take the next sample, where `give` may run: in the thread of the event loop."""
+        if sample.changed:
+            self.read_from, self.read_s = sample.frame.file, sample.frame.time_s
+        self.waiting.append(FedSample(sample=sample, read_from=self.read_from, read_s=self.read_s))
         while sample.frame.time_s >= (self.index + 1 + JOINS_SHARE) * self.clip_s:
             start_s, end_s = (n * self.clip_s for n in (self.index, self.index + 1))
             self._give(Span(start_s=start_s, end_s=end_s))

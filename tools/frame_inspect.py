@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from admir.backends.base import Finding, Inspection
 from admir.memory.pixels import frames_at
-from admir.perception.decode import sample_times
+from admir.perception.decode import MAX_SIDE, sample_times
 from admir.tools.base import Arguments, Tool, ToolContext, ToolResult
 from admir.types import Evidence, InspectMode, Span
 
@@ -39,7 +39,9 @@ async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
     if arguments.mode == "literal" and span.duration_s > MOST_LITERAL_S:
         raise ValueError(f"a literal look takes at most {MOST_LITERAL_S:g} s; narrow {span}")
     times = _times(context, span, arguments.mode)
-    pictures = await asyncio.to_thread(frames_at, context.memory, times)
+    dense = arguments.mode == "literal" and context.perceiver.looks
+    side = context.perceiver.caption_side if dense else MAX_SIDE
+    pictures = await asyncio.to_thread(frames_at, context.memory, times, side)
     if not pictures:
         raise ValueError("there are no pictures: this memory is of text alone")
     report = await context.perceiver.inspect(

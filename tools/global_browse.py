@@ -32,14 +32,14 @@ async def run(context: ToolContext, arguments: GlobalBrowse) -> ToolResult:
     lines = line_evidence(memory, blocks, [clip.span for clip in clips])
     measured = measured_evidence(memory)
     return ToolResult(
-        summary="\n".join([_narrative(memory.narrative), *map(_clip_line, clips)]),
+        summary="\n".join([*_narrative(memory.narrative), *map(_clip_line, clips)]),
         evidence=tuple(sorted([*measured, *lines], key=lambda e: e.span.start_s)),
     )
 
 
-def _narrative(narrative: Narrative) -> str:
+def _narrative(narrative: Narrative) -> list[str]:
     mismatch = f"Mismatches: {'; '.join(narrative.mismatches)}." if narrative.mismatches else ""
-    return "\n".join(part for part in (narrative.text, mismatch) if part)
+    return [part for part in (narrative.text, mismatch) if part]
 
 
 def _clip_line(clip: Clip) -> str:

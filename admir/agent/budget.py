@@ -36,6 +36,11 @@ class Budget:
             max_tokens=settings.max_tokens,
         )
 
+    @property
+    def counts(self) -> bool:
+        """Whether tokens or money are limited: then a step must not spend them all at once."""
+        return self.max_cost is not None or self.max_tokens is not None
+
     def spent(self, usage: Usage) -> str:
         """Which limit is reached, in words; empty while there is something left of all."""
         if self.max_cost is not None and usage.cost_usd >= self.max_cost:

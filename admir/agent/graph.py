@@ -9,9 +9,8 @@ orient -> reason -> act ----+
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal
@@ -34,6 +33,7 @@ from admir.agent.outcome import (
 from admir.agent.state import START_STATE, State
 from admir.agent.wiring import own_version, quiet, route, telling
 from admir.backends.base import Accepted, Mind, Rejection, Situation, paid_for
+from admir.concurrency import together
 from admir.errors import ModelError
 from admir.memory.subjects import active_subjects
 from admir.perception.embed import Embedder
@@ -189,7 +189,7 @@ class Agent:
         step = state["steps"][-1]
         looked = list(state["looked"])
         actions = [self._guarded(action, looked) for action in step.actions]
-        results = await asyncio.gather(*(self._carry_out(action) for action, _ in actions))
+        results = await self._carry_out_all([action for action, _ in actions], state["usage"])
         usage = sum((r.usage for r in results), Usage())
         ledger, observations = state["ledger"], []
         for (action, note), result in zip(actions, results, strict=True):
@@ -231,6 +231,19 @@ class Agent:
         arguments = {**action.arguments, "start_s": moved.start_s, "end_s": moved.end_s}
         note = f"Redirected: {span} was looked at more than twice, so {moved} is shown instead.\n"
         return Action(tool=action.tool, arguments=arguments), note
+
+    async def _carry_out_all(
+        self, actions: Sequence[Action], used: Usage
+    ) -> list[ToolResult | ToolError]:
+        """Side by side; where tokens or money are counted, one by one until they are spent."""
+        if not self.budget.counts:
+            return await together([self._carry_out(action) for action in actions])
+        results: list[ToolResult | ToolError] = []
+        for action in actions:
+            spent = self.budget.spent(sum((r.usage for r in results), used))
+            stop = ToolError(f"{action.tool}: not carried out, {spent}")
+            results.append(stop if spent else await self._carry_out(action))
+        return results
 
     async def _carry_out(self, action: Action) -> ToolResult | ToolError:
         try:
@@ -329,19 +342,21 @@ class Agent:
         cited = cited_by(verdict, state["ledger"])
         spent = state["spent"] or self.budget.spent(state["usage"])
         anchors = visual_anchors(cited) if self.settings.visual_anchor else ()
-        text, usage = draft.answer, Usage()
+        text, usage, warning = draft.answer, Usage(), ""
         if verdict is not None and not spent:
             accepted = Accepted(
                 question=self.question, answer=draft.answer, evidence=cited, anchors=anchors
             )
             try:
                 refined = await self.budget.within(self.mind.reasoner.refine(accepted))
-                text, usage = refined.answer, refined.usage
+                text, usage, warning = refined.answer, refined.usage, refined.warning
                 writer(Reworded(draft=draft.answer, answer=text, anchors=anchors, usage=usage))
             except BudgetSpent as stop:
                 spent = str(stop)
         answer = self._answer(state, cut(text, self.settings.answer_words), verdict, cited)
-        warnings = [f"{spent}: the answer is not reworded"] if spent and verdict else []
+        warnings = [warning] if warning else []
+        if spent and verdict:
+            warnings.append(f"{spent}: the answer is not reworded")
         built_by = self.memory.provenance.preset
         if built_by not in (self.settings.preset, "timeline"):
             warnings.append(f"the memory was built by preset {built_by!r} and holds its captions")

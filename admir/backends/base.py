@@ -29,6 +29,9 @@ from admir.types import (
     VideoInfo,
 )
 
+CAPTION_FRAMES = 5
+"""Most frames that a clip is described from (paper B.2: 1 fps, 5 s)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClipView:
@@ -210,10 +213,11 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refined:
-    """The final wording."""
+    """The final wording; `warning` says why it is the draft's own, where it had to be."""
 
     answer: str
     usage: Usage = field(default_factory=Usage)
+    warning: str = ""
 
 
 def no_reply(message: str, usage: Usage) -> ModelError:

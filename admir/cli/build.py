@@ -77,7 +77,9 @@ def build_memory_command(
     work = _Work(settings=settings, metadata=_metadata(meta), as_json=as_json)
     places = _numbered([place for video in videos for place in _places(Path(video))])
     if estimate:
-        say_estimates([(place.path, place.fault) for place in places], settings, as_json=as_json)
+        asked = [(place.path, place.fault) for place in places]
+        if say_estimates(asked, settings, as_json=as_json):
+            raise typer.Exit(EXIT_SOME_FAILED)
         return
     tell_where_it_goes(settings)
     failed = [(place.path, error) for place in places if (error := _build_one(place, work))]

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
 
 def say_estimates(
     places: Sequence[tuple[Path, AdmirError | None]], settings: Settings, *, as_json: bool
-) -> None:
-    """About what the builds would cost, a line or a JSON object a video. Raises AdmirError."""
+) -> int:
+    """About what the builds would cost, a line or a JSON object a video; how many failed.
+
+    Raises AdmirError for a single video, and for what fails for all.
+    """
+    failed = 0
     from admir.api import estimate
     from admir.errors import VideoError
     from admir.trace import to_plain
@@ -30,13 +34,18 @@ def say_estimates(
         except VideoError as error:
             if len(places) == 1:
                 raise
-            complain(error)
+            failed += 1
+            if as_json:
+                print_row({"video": str(path), "error": str(error), "kind": error.kind})
+            else:
+                complain(error)
             continue
         if as_json:
             print_row({"video": str(path), **to_plain(found)})
         else:
             calls = ", ".join(f"{p.calls} {r}" for r, p in found.parts.items() if p.calls)
             say(f"{path.name}: about {cost_words(found.total)} ({calls})")
+    return failed
 
 
 def tell_where_it_goes(settings: Settings) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -18,11 +20,17 @@ from admir.backends.llm.wire import RawReply
 _REPLY = TypeAdapter(RawReply)
 _ROOM_AFTER_CLEANING = 0.8
 _PUTS_BETWEEN_LOOKS = 200
+_LOOK_EVERY_S = 24 * 3600.0
 
 
 def cache_folder(chosen: Path | None) -> Path:
     """Where replies are kept: the user's cache folder, unless another is chosen."""
     return (chosen or user_cache_path("admir", appauthor=False)) / "replies"
+
+
+def _room_of(facts: os.stat_result) -> int:
+    """What a file takes on the disk, which is more than it holds."""
+    return max(facts.st_size, 512 * int(getattr(facts, "st_blocks", 0)))
 
 
 class ReplyCache:
@@ -60,9 +68,19 @@ class ReplyCache:
             path.parent.mkdir(parents=True, exist_ok=True)
             fresh.write_bytes(_REPLY.dump_json(reply))
             fresh.replace(path)
-        if self._puts % _PUTS_BETWEEN_LOOKS == 0:
-            self._make_room()
+        if self._puts % _PUTS_BETWEEN_LOOKS == 0 and self._is_due():
+            threading.Thread(target=self._make_room, name="admir-cache").start()
         self._puts += 1
+
+    def _is_due(self) -> bool:
+        """Whether nobody has looked at the room today, or this run has put much."""
+        stamp = self._folder / "looked"
+        with suppress(OSError):
+            if self._puts == 0 and time.time() - stamp.stat().st_mtime < _LOOK_EVERY_S:
+                return False
+        with suppress(OSError):
+            stamp.touch()
+        return True
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key}.json"
@@ -86,6 +104,6 @@ class ReplyCache:
             for path in self._folder.rglob("*"):
                 with suppress(OSError):
                     facts = path.stat()
-                    if path.is_file():
-                        found.append((facts.st_mtime, facts.st_size, path))
+                    if path.suffix == ".json":
+                        found.append((facts.st_mtime, _room_of(facts), path))
         return found

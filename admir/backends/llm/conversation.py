@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from admir.backends.base import Situation
 from admir.backends.llm.parts import clean, data_block, user
@@ -18,7 +19,9 @@ MOST_LINE_CHARS = 300
 MOST_SUMMARY_CHARS = 1_200
 MOST_EVIDENCE_CHARS = 6_000
 ROOM_OF_EVIDENCE_CHARS = 1_500
+ROOM_OF_LISTS_CHARS = 5_000
 LEAST_LINE_CHARS = 120
+_FEW_LINES = 4
 """Of an observation in the conversation; the trace and the evidence keep all of it."""
 
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
@@ -50,7 +53,7 @@ def _opening(situation: Situation) -> Message:
         parts.append(data_block("what the uploader says", about))
     if situation.limits:
         parts.append(f"Limits of what is known: {'; '.join(map(clean, situation.limits))}.")
-    return user([*parts, f"Question: {situation.question}"])
+    return user([*parts, f"Question: {clean(situation.question)}"])
 
 
 def _subject_line(subject: Subject) -> str:
@@ -61,7 +64,7 @@ def _subject_line(subject: Subject) -> str:
 def _turn(step: Step, standing: set[str], situation: Situation) -> Iterator[Message]:
     """The calls of a step, and a result for each of them, as the protocol wants it."""
     if not step.actions:
-        yield {"role": "assistant", "content": step.thought or "(nothing)"}
+        yield {"role": "assistant", "content": clean(step.thought) or "(nothing)"}
         yield user([_results(step, standing, situation)[0]])
         return
     calls = [
@@ -72,7 +75,7 @@ def _turn(step: Step, standing: set[str], situation: Situation) -> Iterator[Mess
         }
         for n, action in enumerate(step.actions)
     ]
-    yield {"role": "assistant", "content": step.thought, "tool_calls": calls}
+    yield {"role": "assistant", "content": clean(step.thought), "tool_calls": calls}
     results = _results(step, standing, situation)
     for call, result in zip(calls, results, strict=True):
         yield {"role": "tool", "tool_call_id": call["id"], "content": result}
@@ -84,7 +87,7 @@ def _name(tool: str) -> str:
 
 
 def _arguments(arguments: object) -> str:
-    return json.dumps(arguments, ensure_ascii=False, default=str)
+    return clean(json.dumps(arguments, ensure_ascii=False, default=str))
 
 
 def _results(step: Step, standing: set[str], situation: Situation) -> list[str]:
@@ -112,19 +115,18 @@ def _result(observation: Observation, standing: set[str]) -> str:
     """An observation without the evidence of a weak branch, in bearable length."""
     if observation.failed:
         return clean(observation.text)
-    told, lines = [], []
-    for line in observation.text.splitlines():
-        if (match := _EVIDENCE.match(line)) is None:
-            told.append(line)
-        elif match[1] in standing:
-            lines.append(line)
-    summary = cut_text(" ".join(told), MOST_SUMMARY_CHARS)
-    return data_block("observation", [summary, *_whole_lines(_evened(lines))])
+    told = [
+        line for line in observation.text.splitlines() if line.strip() and not _EVIDENCE.match(line)
+    ]
+    lines = [_whole_line(e) for e in observation.evidence if e.id in standing]
+    room = MOST_SUMMARY_CHARS if len(told) <= _FEW_LINES else ROOM_OF_LISTS_CHARS
+    shown = [*_evened(told, room), *_evened(lines, ROOM_OF_EVIDENCE_CHARS)]
+    return data_block("observation", _whole_lines(shown))
 
 
-def _evened(lines: list[str]) -> list[str]:
+def _evened(lines: list[str], room: int) -> list[str]:
     """Long lines cut to one length, so that all fit their room; short ones stay whole."""
-    room, left = ROOM_OF_EVIDENCE_CHARS, len(lines)
+    left = len(lines)
     longest = LEAST_LINE_CHARS
     for length in sorted(map(len, lines)):
         longest = max(LEAST_LINE_CHARS, room // left)
@@ -147,9 +149,13 @@ def _whole_lines(lines: list[str]) -> list[str]:
 
 def evidence_line(evidence: Evidence) -> str:
     """Evidence as checks and the final wording are shown it."""
+    return _whole_line(replace(evidence, quote=cut_text(evidence.quote, MOST_LINE_CHARS)))
+
+
+def _whole_line(evidence: Evidence) -> str:
     kind = evidence.kind.replace("_", " ")
-    quote = cut_text(evidence.quote, MOST_LINE_CHARS)
-    return f"[{evidence.id}] {evidence.span} {kind}: {quote}"
+    who = f"{kind}, {evidence.speaker}" if evidence.speaker else kind
+    return f"[{evidence.id}] {evidence.span} {who}: {evidence.quote}"
 
 
 def cut_text(text: str, most: int) -> str:

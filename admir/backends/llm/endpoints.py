@@ -6,6 +6,7 @@ import ipaddress
 import os
 import re
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -25,10 +26,12 @@ LOCAL_URLS = (
 )
 _PAPER: Mapping[Role, str] = {"expert": "o1", "refine": "gpt-4o-mini"}
 _PAPER_MODEL = "gpt-4o"
-_REASONING = re.compile(r"(^|/)(o\d|gpt-5)")
+_REASONING = re.compile(r"(^|/)(o\d|gpt-5(?!-chat))")
 _NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|tts|bge|e5-|dall-e|moderation", re.IGNORECASE)
 _TIMEOUT_S = 180.0
-_CONCURRENCY = 64
+_CONCURRENCY = {"offline": 1, "paper": 64, "local": 8}
+"""A service answers as many side by side; one card works off a queue, which takes time, too."""
+
 _OUTPUT_TOKENS, _REASONING_TOKENS = 4_000, 25_000
 _NO_KEY = "none"
 _KNOWN: dict[tuple[str, str], Endpoint] = {}
@@ -63,12 +66,15 @@ def role_models(settings: Settings) -> dict[Role, RoleModel]:
 
     Raises EndpointError where there is no key, or no local server that says what it serves.
     """
-    return {role: _role_model(role, settings) for role in ROLES}
+    roles = {role: settings.roles.get(role, ModelSettings()) for role in ROLES}
+    common = settings.base_url
+    if common is None and any(own.base_url is None for own in roles.values()):
+        common = _default_url(settings)
+    return {role: _role_model(role, own, settings, common or "") for role, own in roles.items()}
 
 
-def _role_model(role: Role, settings: Settings) -> RoleModel:
-    own = settings.roles.get(role, ModelSettings())
-    base_url = own.base_url or settings.base_url or _default_url(settings)
+def _role_model(role: Role, own: ModelSettings, settings: Settings, common: str) -> RoleModel:
+    base_url = own.base_url or common
     model = own.model or settings.model or _default_model(role, settings, base_url)
     reasoning = _first(own.reasoning, settings.reasoning, bool(_REASONING.search(model)))
     tokens = _REASONING_TOKENS if reasoning else _OUTPUT_TOKENS
@@ -79,7 +85,7 @@ def _role_model(role: Role, settings: Settings) -> RoleModel:
         api_key=_key(own, settings, base_url),
         temperature=_first(own.temperature, settings.temperature, 0.0),
         timeout_s=_first(own.timeout_s, settings.timeout_s, _TIMEOUT_S),
-        concurrency=_first(own.concurrency, settings.concurrency, _CONCURRENCY),
+        concurrency=_first(own.concurrency, settings.concurrency, _CONCURRENCY[settings.preset]),
         max_output_tokens=_first(own.max_output_tokens, settings.max_output_tokens, tokens),
         reasoning=reasoning,
     )
@@ -92,11 +98,12 @@ def _first(own: T | None, common: T | None, default: T) -> T:
 def _key(own: ModelSettings, settings: Settings, base_url: str) -> str:
     """The key; a server on this machine needs none.
 
-    A role with an endpoint of its own gets the common key only where that is the same host.
+    A key goes to its own host alone: that of the setting or the environment beside it. A server
+    that was merely found on this machine gets none of the environment's.
     """
     common = settings.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
-    abroad = own.base_url is not None and urlsplit(common).hostname != urlsplit(base_url).hostname
-    for secret in (own.api_key, None if abroad else settings.api_key):
+    abroad = urlsplit(common).hostname != urlsplit(base_url).hostname
+    for secret in (own.api_key, None if own.base_url and abroad else settings.api_key):
         if secret is not None and secret.get_secret_value().strip():
             return _sendable(secret.get_secret_value().strip())
     key = "" if abroad else os.environ.get("OPENAI_API_KEY", "").strip()
@@ -144,9 +151,10 @@ def _served(base_url: str, key: str) -> Endpoint:
 
 def _local_server() -> Endpoint:
     """The first well-known server on this machine that answers."""
-    for url in LOCAL_URLS:
-        if (found := ask_endpoint(url, key=_NO_KEY)).state == "ok":
-            return found
+    with ThreadPoolExecutor(len(LOCAL_URLS)) as pool:
+        for found in pool.map(lambda url: ask_endpoint(url, key=_NO_KEY), LOCAL_URLS):
+            if found.state == "ok":
+                return found
     tried = "vLLM (port 8000), Ollama (11434), LM Studio (1234) nor llama.cpp (8080)"
     raise EndpointError(f"preset 'local': neither {tried} answers on this machine; {WAYS_OUT}")
 

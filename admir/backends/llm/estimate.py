@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
 
+from admir.backends.base import CAPTION_FRAMES
 from admir.backends.llm.endpoints import RoleModel, role_models
 from admir.backends.llm.forms import CaptionForm, GroupsForm, LinesForm, StoryForm
 from admir.backends.llm.merging import MOST_AT_ONCE
@@ -21,7 +22,6 @@ from admir.prompts import load_prompt
 from admir.settings import Role, Settings
 from admir.types import Usage, clip_spans
 
-FRAMES_A_CLIP = 5
 CAPTION_TOKENS, SUBJECTS_A_CLIP, SUBJECT_TOKENS = 250, 2, 40
 WORDS_TOKENS = 60
 """Speech and on-screen text of a clip."""
@@ -56,7 +56,7 @@ def estimate_build(settings: Settings, *, duration_s: float, width: int, height:
     """The estimate for a video of this length and size; raises EndpointError."""
     models = role_models(settings)
     clips = len(clip_spans(duration_s, settings.clip_s))
-    frames = min(FRAMES_A_CLIP, max(1, round(settings.clip_s * settings.frame_fps)))
+    frames = min(CAPTION_FRAMES, max(1, round(settings.clip_s * settings.frame_fps)))
     parts = _parts(settings, clips, frames, (width, height))
     return Estimate(
         parts=parts,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from itertools import count
@@ -11,6 +10,7 @@ from admir.backends.base import Merged
 from admir.backends.llm.forms import Group
 from admir.backends.llm.parts import data_block
 from admir.backends.registry import numbered, united
+from admir.concurrency import together
 from admir.errors import ModelError
 from admir.types import Subject
 
@@ -37,7 +37,7 @@ async def merge_registries(partial: Sequence[Sequence[Subject]], ask: AskGroups)
             break
         ordered = sorted(subjects, key=lambda s: (s.kind, s.name)) if turn % 2 else subjects
         batches = [ordered[n : n + MOST_AT_ONCE] for n in range(0, len(ordered), MOST_AT_ONCE)]
-        results = await asyncio.gather(*(_merge_batch(batch, ask) for batch in batches))
+        results = await together([_merge_batch(batch, ask) for batch in batches])
         merged = _by_first_sight([s for batch, _ in results for s in batch])
         failed = failed or next((why for _, why in results if why), "")
         worth = len(merged) <= _WORTH_ANOTHER_ROUND * len(subjects)

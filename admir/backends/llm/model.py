@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ from admir.types import Usage
 CORRECTIONS = 2
 """How often a malformed reply goes back to the model with what was wrong."""
 
+_DEEPEST = 20
 F = TypeVar("F", bound=ReplyForm)
 T = TypeVar("T")
 
@@ -90,7 +93,7 @@ class Model:
                 value = parse_reply(raw, form)
             except Unfit as fault:
                 problem = f"{fault}; {raw.refusal}" if raw.refusal else str(fault)
-                messages = [*messages, *_correction(raw.content, problem)]
+                messages = [*messages, *_correction(raw.content, problem, schema)]
                 continue
             self._keep(sent)
             return Reply(value=value, usage=usage, model=self.models[role].model)
@@ -108,7 +111,8 @@ class Model:
         raw, key, usage = await self._ask(role, Shape(messages=messages, tools=functions), 0)
         if raw.tool_calls or raw.content.strip():
             self._keep([(key, raw)])
-        acted = Acted(thought=raw.content.strip(), calls=raw.tool_calls)
+        thought = raw.content.strip() or (f"(refused: {raw.refusal})" if raw.refusal else "")
+        acted = Acted(thought=thought, calls=raw.tool_calls)
         return Reply(value=acted, usage=usage, model=self.models[role].model)
 
     async def _ask(self, role: Role, shape: Shape, images: int) -> tuple[RawReply, str, Usage]:
@@ -144,9 +148,10 @@ class Model:
             )
 
 
-def _correction(content: str, problem: str) -> tuple[Message, Message]:
+def _correction(content: str, problem: str, schema: Mapping[str, Any]) -> tuple[Message, Message]:
     """The reply that cannot be used, and why, for the model to say it again."""
-    told = load_prompt("correction").render(problem=problem)
+    form = json.dumps(schema, ensure_ascii=False)
+    told = load_prompt("correction").render(problem=problem, schema=form)
     said: Message = {"role": "assistant", "content": content or "(nothing)"}
     return said, user([told])
 
@@ -168,4 +173,15 @@ def arguments_of(call: ToolCall) -> dict[str, Any]:
         found = load_json(call.arguments or "{}")
     except (ValueError, RecursionError):
         found = None
-    return found if isinstance(found, dict) else {"arguments_that_are_no_json_object": True}
+    plain = isinstance(found, dict) and _is_plain(found)
+    return found if plain else {"arguments_that_are_no_json_object": True}
+
+
+def _is_plain(value: Any, room: int = _DEEPEST) -> bool:
+    """Whether data is of bearable depth and holds finite numbers alone."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if not isinstance(value, dict | list):
+        return True
+    inner = value.values() if isinstance(value, dict) else value
+    return room > 0 and all(_is_plain(each, room - 1) for each in inner)

@@ -20,13 +20,12 @@ from admir.perception.decode import Pixels, shrink
 from admir.text import shown
 
 FENCE = "video_data"
-_FENCES = re.compile(rf"<\s*/?\s*{FENCE}", re.IGNORECASE)
-_ROLE_MARKS = re.compile(
-    r"<[|｜][^|｜>]{0,40}[|｜]>|\[/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS)\]"
-    r"|<</?SYS>>|</?s>|<(?:start|end)_of_turn>",
-    re.IGNORECASE,
+_BRACKET_MARKS = re.compile(
+    r"\[(/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS)\])", re.IGNORECASE
 )
-"""Of ChatML and its kin, DeepSeek, Mistral, Llama 2 and Gemma."""
+_NO_ANGLES = str.maketrans({"<": "‹", "＜": "‹"})
+"""Fences and the role marks of most models (ChatML, DeepSeek, Llama, Gemma) begin with one."""
+
 _TILE, _LONG, _SHORT = 512, 2048, 768
 _TILE_TOKENS, _BASE_TOKENS = 170, 85
 _LEAST_SIZE = 0.85
@@ -51,10 +50,7 @@ def data_block(label: str, lines: Iterable[str]) -> str:
 
 def clean(text: str) -> str:
     """Text of a video on one line, without anything that closes a fence or marks a role."""
-    before, line = "", shown(text)
-    while line != before:  # what is left of one mark may make another with what stands around it
-        before, line = line, _FENCES.sub("(", _ROLE_MARKS.sub(" ", line))
-    return line
+    return _BRACKET_MARKS.sub(r"(\1", shown(text).translate(_NO_ANGLES))
 
 
 def image(pixels: Pixels, longest: int) -> Image:

@@ -30,7 +30,7 @@ from admir.backends.llm.forms import (
 )
 from admir.backends.llm.merging import merge_registries
 from admir.backends.llm.model import Model
-from admir.backends.llm.parts import Part, data_block, image
+from admir.backends.llm.parts import Part, clean, data_block, image
 from admir.perception.decode import Picture
 from admir.perception.grids import Grid, make_grids
 from admir.prompts import load_prompt
@@ -64,6 +64,7 @@ class LlmPerceiver:
         head = f"A clip from {span.start_s:.1f} s to {span.end_s:.1f} s."
         parts: list[Part] = [head, data_block("speech and on-screen text", words)]
         parts += await asyncio.to_thread(_timed, view.pictures, CAPTION_SIDE)
+        del view  # many clips wait for their turn at the server: not with decoded pictures
         reply = await self._model.complete("caption", _text("caption"), parts, CaptionForm)
         return Caption(
             description=reply.value.description,
@@ -103,7 +104,7 @@ class LlmPerceiver:
         span = inspection.span
         parts: list[Part] = [
             f"The stretch from {span.start_s:.1f} s to {span.end_s:.1f} s.",
-            f"Question: {inspection.question}",
+            f"Question: {clean(inspection.question)}",
         ]
         if inspection.mode == "literal":
             grids = await asyncio.to_thread(make_grids, inspection.pictures, GRID_SIDE // 2)
@@ -125,7 +126,7 @@ class LlmPerceiver:
         words = [*_said(reading.utterances), *_written(reading.screen_text)]
         parts: list[Part] = [
             f"The stretch from {span.start_s:.1f} s to {span.end_s:.1f} s.",
-            f"Focus: {reading.focus}",
+            f"Focus: {clean(reading.focus)}",
             data_block("summary of the whole ad", [reading.narrative.text]),
             data_block("speech and on-screen text", words),
         ]

@@ -46,7 +46,7 @@ def usage_of(reply: RawReply, images: int, price: Price | None) -> Usage:
         images=images,
         cost_usd=cost_usd(reply.input_tokens, reply.output_tokens, price, reply.cached_tokens),
         retries=reply.retries,
-        unpriced=int(price is None),
+        unpriced=int(price is None or (price != _FREE and not reply.told_tokens)),
     )
 
 

@@ -11,16 +11,18 @@ from admir.backends.base import Accepted, Check, Checked, Decision, Refined, Sit
 from admir.backends.llm.conversation import evidence_line, messages_of
 from admir.backends.llm.forms import AnswerForm, CheckForm, ClaimCheck
 from admir.backends.llm.model import Model, arguments_of
-from admir.backends.llm.parts import Part, data_block, image
+from admir.backends.llm.parts import Part, clean, data_block, image
 from admir.errors import ModelError
 from admir.perception.decode import Picture
 from admir.prompts import load_prompt
-from admir.text import cut, numbers
-from admir.types import Action, Claim, Evidence
+from admir.text import cut, numbers, stem, words
+from admir.types import Action, Claim, Evidence, Usage
 
 MOST_FRAMES = 4
 FRAME_SIDE = 1024
-_MOST_ACTIONS = 4
+_MOST_ACTIONS = 8
+_DENIED_WORDS = 6
+_STRICTNESS = ("verified", "unverified", "contradicted")
 _AIM = 25 / 29
 """Words aimed at, of those allowed (C.2: 25, under 30)."""
 
@@ -48,7 +50,10 @@ class LlmReasoner:
             Action(tool=call.name, arguments=arguments_of(call))
             for call in reply.value.calls[:_MOST_ACTIONS]
         )
-        return Decision(thought=reply.value.thought, actions=actions, usage=reply.usage)
+        thought, calls = reply.value.thought, len(reply.value.calls)
+        if calls > len(actions):
+            thought += f" (of {calls} calls the first {len(actions)} are carried out)"
+        return Decision(thought=thought, actions=actions, usage=reply.usage)
 
     async def check(self, check: Check) -> Checked:
         """See `Reasoner`: claims that passed the cheap checks, with a look at cited frames."""
@@ -58,13 +63,15 @@ class LlmReasoner:
         if not open_claims:
             return Checked(claims=check.claims)
         cited = [e for e in check.evidence if any(e.id in c.evidence for c in open_claims)]
-        frames = await asyncio.to_thread(_frames, check, cited)
+        frames, left_out = await asyncio.to_thread(_frames, check, cited)
         parts: list[Part] = [
-            f"Question: {check.question}",
+            f"Question: {clean(check.question)}",
             data_block("claims", _claim_lines(open_claims)),
             data_block("evidence", map(evidence_line, cited)),
             *await asyncio.to_thread(_shown, frames),
         ]
+        if left_out:
+            parts.append(f"{left_out} more cited frames are not shown: count on none of them.")
         text = load_prompt("verify").render()
         try:
             reply = await self._model.complete("verify", text, parts, CheckForm)
@@ -72,7 +79,8 @@ class LlmReasoner:
             failed = f"it could not be checked: {error}"
             claims = _decided(check.claims, {}, missing=failed)
             return Checked(claims=claims, usage=paid_for(error))
-        verdicts = {verdict.claim: verdict for verdict in reversed(reply.value.claims)}
+        strictest = sorted(reply.value.claims, key=lambda v: _STRICTNESS.index(v.status))
+        verdicts = {verdict.claim: verdict for verdict in strictest}
         claims = _decided(check.claims, verdicts, missing="the check left it out")
         return Checked(claims=claims, usage=reply.usage)
 
@@ -82,29 +90,55 @@ class LlmReasoner:
         aim = str(max(1, round(_AIM * most)))
         text = load_prompt("refine").render(words=aim, most_words=str(most))
         parts: list[Part] = [
-            f"Question: {accepted.question}",
-            f"Accepted answer: {accepted.answer}",
+            f"Question: {clean(accepted.question)}",
+            f"Accepted answer: {clean(accepted.answer)}",
             data_block("evidence", map(evidence_line, accepted.evidence)),
             data_block("anchors", accepted.anchors),
         ]
         try:
             reply = await self._model.complete("refine", text, parts, AnswerForm)
         except ModelError as error:
-            return Refined(answer=cut(accepted.answer, most), usage=paid_for(error))
+            return _as_drafted(accepted, most, f"no final wording: {error}", paid_for(error))
         worded = " ".join(reply.value.answer.split())
         if not is_faithful(worded, accepted):
-            worded = accepted.answer
+            why = "the final wording lost or changed a fact"
+            return _as_drafted(accepted, most, why, reply.usage)
         return Refined(answer=cut(worded, most), usage=reply.usage)
+
+
+def _as_drafted(accepted: Accepted, most: int, why: str, usage: Usage) -> Refined:
+    """The draft itself, cut where it must be, and why."""
+    text = cut(accepted.answer, most)
+    what = "the accepted draft stands" if text == accepted.answer else "its start stands"
+    return Refined(answer=text, usage=usage, warning=f"{why}; {what}")
 
 
 def is_faithful(worded: str, accepted: Accepted) -> bool:
     """Whether no number is lost, none comes from nowhere, and what is denied stays denied."""
     if not worded:
         return False
-    before, after = set(numbers(accepted.answer)), set(numbers(worded))
-    held = before.union(*(numbers(e.quote) for e in accepted.evidence))
-    denied = bool(_NOT.search(accepted.answer)) == bool(_NOT.search(worded))
-    return before <= after <= held and denied
+    before, after = _figures(accepted.answer), _figures(worded)
+    held = before.union(*(_figures(e.quote) for e in accepted.evidence))
+    return before <= after <= held and _same_denials(accepted.answer, worded)
+
+
+def _figures(text: str) -> set[str]:
+    """Numbers in digits: a spelt one may be a figure of speech (`one of them`)."""
+    return set(numbers(re.sub(r"[^\W\d_]+", " ", text)))
+
+
+def _same_denials(before: str, after: str) -> bool:
+    """Whether there are denials in both or in neither, and each of the new ones denies the same."""
+    old, new = _denied(before), _denied(after)
+    return bool(old) == bool(new) and all(any(n & o for o in old) or not n for n in new)
+
+
+def _denied(text: str) -> list[set[str]]:
+    """What is denied: the words behind each negation."""
+    return [
+        {stem(word) for word in words(text[match.end() :])[:_DENIED_WORDS]}
+        for match in _NOT.finditer(text)
+    ]
 
 
 def _absent(claim: Claim) -> Claim:
@@ -112,12 +146,14 @@ def _absent(claim: Claim) -> Claim:
     return replace(claim, status="unverified", reason="the absence of something is not proven")
 
 
-def _frames(check: Check, cited: Sequence[Evidence]) -> list[tuple[str, Picture]]:
-    """The frames that cited evidence points at, each once, at most four."""
+def _frames(check: Check, cited: Sequence[Evidence]) -> tuple[list[tuple[str, Picture]], int]:
+    """The frames that cited evidence points at, each once, at most four; and how many more."""
     ids = [e.id for e in cited if e.frame_s is not None]
     found: Mapping[str, Picture] = check.look(ids[: 2 * MOST_FRAMES]) if ids else {}
     once = {picture.time_s: (id_, picture) for id_, picture in reversed(list(found.items()))}
-    return [once[time_s] for time_s in sorted(once)][:MOST_FRAMES]
+    frames = [once[time_s] for time_s in sorted(once)]
+    more = len({e.frame_s for e in cited if e.frame_s is not None}) - len(frames[:MOST_FRAMES])
+    return frames[:MOST_FRAMES], max(0, more)
 
 
 def _shown(frames: Sequence[tuple[str, Picture]]) -> list[Part]:

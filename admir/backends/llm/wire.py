@@ -55,6 +55,11 @@ class RawReply:
     output_tokens: int = 0
     retries: int = 0
 
+    @property
+    def told_tokens(self) -> bool:
+        """Whether the server said what the reply took."""
+        return self.input_tokens + self.output_tokens > 0
+
 
 class _Unusable(Exception):
     """The server answered with something that is no chat reply."""
