@@ -284,7 +284,7 @@ def test_a_large_answer_stays_small_and_says_what_is_left_out(price):
 def test_the_cost_of_a_model_is_stated(price):
     used = Usage(calls=3, input_tokens=1200, output_tokens=80, images=4, cost_usd=0.0123)
     text = text_of(step_html(replace(price.steps[0], usage=used)))
-    assert "3 model calls, 1,200 tokens in, 80 out, 4 images, $0.0123" in text
+    assert "3 calls, 1,200 tokens in, 80 out, 4 pictures, $0.0123" in text
 
 
 def test_a_trace_shows_its_steps_the_rejection_and_the_end(price, tmp_path):
