@@ -107,6 +107,7 @@ def provenance_of(
     fingerprint: str, makers: Makers, seen: Survey, speech: Transcript, made: Made
 ) -> Provenance:
     """How a memory came to be, now."""
+    reads = makers.settings.screen_text != "none"
     return Provenance(
         fingerprint=fingerprint,
         admir_version=version("admir"),
@@ -118,7 +119,7 @@ def provenance_of(
         text_source=makers.reader.id,
         seconds=round(made.seconds, 2),
         frames_sampled=len(seen.samples),
-        frames_read=sum(sample.changed for sample in seen.samples),
+        frames_read=sum(sample.changed for sample in seen.samples) if reads else 0,
         warnings=(*_warnings(seen, speech, makers.settings), *_failures(made.failed)),
         models=makers.mind.models,
         usage=made.usage,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,39 +19,61 @@ from admir.prompts import load_prompt
 from admir.settings import load_settings
 from admir.trace import Answered, Asked, Backtracked, Oriented, StepTaken
 from admir.types import Action, Answer
+from tests.model_replies import Say, calls
+from tests.model_server import ModelServer
+from tests.model_server import play as steps_of
 from tests.traces import read_trace
 
 BACKTRACKS = "What does a lamp like this cost, according to the on-screen text?"
 
 
-class Script:
-    """A mind that plays fixed actions, one step each, then repeats the last."""
+class Listening:
+    """A mind that remembers what it was told; steps that it is given it plays, the last again."""
 
-    def __init__(self, honest, *steps: tuple[Action, ...]) -> None:
-        self.id, self._steps = "script", list(steps)
+    def __init__(self, honest, steps: Sequence[tuple[Action, ...]] = ()) -> None:
+        self.id, self._honest, self._steps = "listening", honest, list(steps)
         self.check, self.refine = honest.check, honest.refine
         self.situations = []
 
     async def decide(self, situation):
         self.situations.append(situation)
+        if not self._steps:
+            return await self._honest.decide(situation)
         actions = self._steps.pop(0) if len(self._steps) > 1 else self._steps[0]
         return Decision(thought="as scripted", actions=actions)
 
 
+@pytest.fixture(params=["offline", "models"])
+def mind(request):
+    """Whose loop it is: a test that takes `play` runs with both."""
+    return request.param
+
+
 @pytest.fixture
-def play(demo: Memory, memories: Path):
-    """Play scripted steps for a question; returns the answer and the script."""
+def play(mind, demo: Memory, memories: Path, server: ModelServer, options):
+    """Play scripted steps for a question; returns the answer and the mind.
+
+    The controller of the mind of models is a server that calls them as functions.
+    """
 
     def run(*steps: tuple[Action, ...], question="What price is shown?", **settings):
-        chosen = load_settings(memories=memories, **settings)
+        reach = {**options, "cache": False} if mind == "models" else {}
+        chosen = load_settings(**{**reach, "memories": memories}, **settings)
         agent, _ = _agent(demo, question, chosen)
-        script = Script(agent.mind.reasoner, *steps)
-        mind = replace(agent.mind, reasoner=script)
-        last = run_sync(last_of(replace(agent, mind=mind).events()))
+        server.script["controller"] = steps_of(*map(said, steps))
+        listening = Listening(agent.mind.reasoner, steps if mind == "offline" else ())
+        last = run_sync(
+            last_of(replace(agent, mind=replace(agent.mind, reasoner=listening)).events())
+        )
         assert isinstance(last, Answered)
-        return last.answer, script
+        return last.answer, listening
 
     return run
+
+
+def said(actions: tuple[Action, ...]) -> Say:
+    """The turn of a model that wants these actions."""
+    return calls(*((action.tool, action.arguments) for action in actions), thought="as scripted")
 
 
 def act(tool: str, **arguments) -> Action:
@@ -138,12 +161,14 @@ def test_looking_at_one_place_again_and_again_is_redirected(play):
     assert "Redirected" not in answer.steps[2].observations[0].text
 
 
+@pytest.mark.parametrize("mind", ["offline"], indirect=True)
 def test_an_absence_is_refused_when_a_line_answers(play):
     answer, _ = play(SEARCH, finish("Not shown in the video.", absent=True), max_steps=2)
     assert answer.steps[1].verdict.claims[0].status == "contradicted"
     assert not answer.grounded
 
 
+@pytest.mark.parametrize("mind", ["offline"], indirect=True)
 def test_an_expert_reading_is_accepted_and_said_to_be_one(play):
     expert = (act("communication_expert", focus="persuasion"),)
     answer, _ = play(expert, finish("discount", "e1", "e2", "e3"), question="How does it persuade?")

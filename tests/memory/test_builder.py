@@ -5,14 +5,12 @@ Texts are read by a reader that counts: OCR itself is tested elsewhere.
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from pathlib import Path
 
 import cv2
 import pytest
 
-from admir.backends.offline import offline_mind
 from admir.concurrency import last_of, run_sync
 from admir.errors import (
     BuildInProgress,
@@ -21,81 +19,43 @@ from admir.errors import (
     VideoNotFound,
     VideoUnreadable,
 )
-from admir.memory.builder import Builder
 from admir.memory.store import MemoryStore
-from admir.perception.embed import HashingEmbedder
-from admir.perception.ocr import TextLine
-from admir.settings import load_settings
 from admir.trace import BuildProgress, Built
 from admir.types import clip_spans
-from tests.conftest import flat, write_video
+from tests.drawing import flat, write_video
+from tests.memory.making import CountingReader, Died, build, builder_of, stop_after
+from tests.model_server import ModelServer
 from tests.perception.videos import cut_off, encode, noise, tone
 
-STAGES = [
-    "hash",
-    "speech",
-    "decode",
-    "read text",
-    "faces",
-    "caption",
-    "merge",
-    "narrate",
-    "embed",
-    "store",
-]
+STAGES = {
+    "offline": [
+        *("hash", "speech", "decode", "read text", "faces", "caption"),
+        *("merge", "narrate", "embed", "store"),
+    ],
+    "models": [
+        *("hash", "speech", "decode", "caption", "read text"),
+        *("merge", "narrate", "embed", "store"),
+    ],
+}
+PERCEIVERS = {"offline": "offline-measured-v2", "models": "llm:gpt-4o:"}
 
 
-class Died(Exception):
-    """Stands for whatever ends a process."""
+@pytest.fixture(params=["offline", "models"])
+def mind(request):
+    """Which mind tells what it sees: a test that takes it, or `builder`, runs with both."""
+    return request.param
 
 
-class CountingReader:
-    """Reads `NOW $48` in every picture, and counts; may die once, at a reading."""
-
-    id = "counting"
-
-    def __init__(self, dies_at=0):
-        self.count = 0
-        self.dies_at = dies_at
-
-    def read(self, pixels):
-        self.count += 1
-        if self.count == self.dies_at:
-            raise Died
-        return (TextLine(text="NOW $48", box=(0.1, 0.1, 0.5, 0.2), confidence=0.9),)
-
-
-def builder(root, reader=None, **settings):
-    """A builder with its own reader and the offline mind."""
-    reader = reader or CountingReader()
-    return Builder(
-        settings=load_settings(memories=root, **settings),
-        store=MemoryStore(root),
-        mind=offline_mind(reader, 29),
-        embedder=HashingEmbedder(),
-        reader=reader,
-    )
-
-
-def build(maker, video, metadata=None):
-    """(the last event, all events)."""
-    events = []
-    last = run_sync(last_of(maker.build(video, metadata or {}), events.append))
-    assert isinstance(last, Built)
-    return last, events
-
-
-def stop_after(maker, video, stage, done):
-    """Close the build once this much of a stage is done, as Ctrl-C does."""
-
-    async def watch():
-        events = maker.build(video, {})
-        async for event in events:
-            if isinstance(event, BuildProgress) and (event.stage, event.done) == (stage, done):
-                break
-        await events.aclose()
-
-    asyncio.run(watch())
+@pytest.fixture
+def builder(mind):
+    """Makes a builder with its own reader and that mind: `builder(root, reader, **settings)`."""
+    if mind == "offline":
+        yield builder_of
+        return
+    with ModelServer() as server:
+        reach = {"preset": "paper", "base_url": server.url, "api_key": "k", "cache": False}
+        yield lambda root, reader=None, **settings: builder_of(root, reader, **reach | settings)
+        assert server.protocol == []
 
 
 @pytest.fixture
@@ -138,16 +98,15 @@ def test_clips_hold_what_is_said_and_shown_while_they_last(demo, facts):
     assert "NOW $48" not in offer.screen_text
 
 
-def test_the_stages_are_told_in_order_and_timed(root, video):
+def test_the_stages_are_told_in_order_and_timed(mind, builder, root, video):
     last, events = build(builder(root), video)
     told = dict.fromkeys(e.stage for e in events if isinstance(e, BuildProgress))
-    assert list(told) == STAGES
-    assert list(last.stage_seconds) == STAGES
+    assert list(told) == list(last.stage_seconds) == STAGES[mind]
     assert all(e.done <= e.total for e in events if isinstance(e, BuildProgress) and e.total)
     assert [type(e) for e in events].count(Built) == 1
 
 
-def test_a_build_leaves_a_whole_memory_and_no_scratch_files(root, video):
+def test_a_build_leaves_a_whole_memory_and_no_scratch_files(mind, builder, root, video):
     memory = build(builder(root), video)[0].memory
     assert MemoryStore(root).read("ad") == memory
     assert sorted(p.name for p in Path(memory.folder).iterdir()) == [
@@ -155,18 +114,25 @@ def test_a_build_leaves_a_whole_memory_and_no_scratch_files(root, video):
         "memory.json",
         "vectors.npy",
     ]
-    assert memory.provenance.perceiver == "offline-measured-v2"
+    assert memory.provenance.perceiver.startswith(PERCEIVERS[mind])
     assert (memory.provenance.frames_sampled, memory.provenance.frames_read) == (5, 4)
     assert [x.text for x in memory.screen_text] == ["NOW $48"]
 
 
-def test_what_is_missing_is_said_in_warnings(root, video):
+def test_text_that_is_switched_off_is_not_read(builder, root, video):
+    reader = CountingReader()
+    memory = build(builder(root, reader, screen_text="none"), video)[0].memory
+    assert (memory.screen_text, reader.count, memory.provenance.frames_read) == ((), 0, 0)
+    assert "on-screen text was not read (switched off)" in memory.provenance.warnings
+
+
+def test_what_is_missing_is_said_in_warnings(builder, root, video):
     warnings = build(builder(root), video)[0].memory.provenance.warnings
     assert any("speech is unknown" in said for said in warnings)
     assert any("no sound track" in said for said in warnings)
 
 
-def test_a_file_that_breaks_off_is_built_as_far_as_it_goes_with_a_warning(root, tmp_path):
+def test_a_file_that_breaks_off_is_built_as_far_as_it_goes_with_a_warning(builder, root, tmp_path):
     whole = encode(
         tmp_path / "ad.mp4",
         noise(75),
@@ -181,7 +147,7 @@ def test_a_file_that_breaks_off_is_built_as_far_as_it_goes_with_a_warning(root, 
 
 
 @pytest.mark.parametrize("frames", [1, 5])
-def test_the_shortest_videos_have_a_memory_of_one_clip(root, tmp_path, frames):
+def test_the_shortest_videos_have_a_memory_of_one_clip(builder, root, tmp_path, frames):
     path = write_video(tmp_path / "short.mp4", lambda n: flat((9 * n, 0, 0)), frames=frames)
     memory = build(builder(root), path)[0].memory
     assert [clip.span.end_s for clip in memory.clips] == [pytest.approx(frames / 25)]
@@ -189,7 +155,7 @@ def test_the_shortest_videos_have_a_memory_of_one_clip(root, tmp_path, frames):
 
 
 @pytest.mark.parametrize("name", ["still.png", "still.jpg"])
-def test_of_a_still_picture_the_memory_says_what_it_is(root, tmp_path, name):
+def test_of_a_still_picture_the_memory_says_what_it_is(builder, root, tmp_path, name):
     cv2.imwrite(str(tmp_path / name), flat((40, 90, 200)))
     memory = build(builder(root), tmp_path / name)[0].memory
     assert [x.text for x in memory.screen_text] == ["NOW $48"]
@@ -199,21 +165,23 @@ def test_of_a_still_picture_the_memory_says_what_it_is(root, tmp_path, name):
 # Reuse
 
 
-def test_a_second_build_of_the_same_file_reuses_the_memory(root, video):
+def test_a_second_build_of_the_same_file_reuses_the_memory(builder, root, video):
     first = build(builder(root), video)[0].memory
     reader = CountingReader()
     last, _ = build(builder(root, reader), video)
     assert (last.reused, last.memory, reader.count) == (True, first, 0)
 
 
-def test_the_same_file_under_another_name_reuses_the_memory(root, video, tmp_path):
+def test_the_same_file_under_another_name_reuses_the_memory(builder, root, video, tmp_path):
     build(builder(root), video)
     (tmp_path / "b").mkdir()
     copy = Path(shutil.copy(video, tmp_path / "b" / "ad.mp4"))
     assert build(builder(root), copy)[0].reused
 
 
-def test_a_memory_whose_video_has_moved_is_built_anew_with_the_new_path(root, video, tmp_path):
+def test_a_memory_whose_video_has_moved_is_built_anew_with_the_new_path(
+    builder, root, video, tmp_path
+):
     build(builder(root), video)
     (tmp_path / "b").mkdir()
     moved = Path(shutil.move(video, tmp_path / "b" / "ad.mp4"))
@@ -223,7 +191,7 @@ def test_a_memory_whose_video_has_moved_is_built_anew_with_the_new_path(root, vi
 
 
 @pytest.mark.parametrize("change", ["subtitles", "metadata", "clip_s", "frame_fps", "content"])
-def test_whatever_a_memory_depends_on_makes_it_anew_under_the_same_id(root, video, change):
+def test_whatever_a_memory_depends_on_makes_it_anew_under_the_same_id(builder, root, video, change):
     first = build(builder(root), video)[0].memory
     metadata, settings = {}, {}
     if change == "subtitles":
@@ -241,7 +209,7 @@ def test_whatever_a_memory_depends_on_makes_it_anew_under_the_same_id(root, vide
     assert MemoryStore(root).ids() == ("ad",)
 
 
-def test_no_metadata_keeps_that_of_the_stored_memory(root, video):
+def test_no_metadata_keeps_that_of_the_stored_memory(builder, root, video):
     build(builder(root), video, {"brand": "Lumivo"})
     last = run_sync(last_of(builder(root).build(video, None)))
     assert (last.reused, last.memory.video.metadata) == (True, {"brand": "Lumivo"})
@@ -249,27 +217,27 @@ def test_no_metadata_keeps_that_of_the_stored_memory(root, video):
     assert (anew.reused, anew.memory.video.metadata) == (False, {"brand": "Lumivo"})
 
 
-def test_metadata_that_utf_8_cannot_hold_is_refused_before_anything_is_made(root, video):
+def test_metadata_that_utf_8_cannot_hold_is_refused_before_anything_is_made(builder, root, video):
     with pytest.raises(OptionError, match="'brand'"):
         build(builder(root), video, {"brand": "\ud800"})
     assert not root.exists()
 
 
-def test_the_frames_of_a_clip_are_spread_over_it(root, video):
+def test_the_frames_of_a_clip_are_spread_over_it(builder, root, video):
     (clip,) = build(builder(root, frame_fps=5.0), video)[0].memory.clips
     assert len(clip.frames) == 5
     assert clip.frames[0].time_s == 0.0
     assert clip.frames[-1].time_s > 3.5
 
 
-def test_a_damaged_memory_is_built_anew(root, video):
+def test_a_damaged_memory_is_built_anew(builder, root, video):
     first = build(builder(root), video)[0].memory
     (Path(first.folder) / "memory.json").write_text("{")
     assert not build(builder(root), video)[0].reused
     assert MemoryStore(root).read("ad").clips == first.clips
 
 
-def test_another_video_of_the_same_name_gets_an_id_of_its_own(root, video, tmp_path):
+def test_another_video_of_the_same_name_gets_an_id_of_its_own(builder, root, video, tmp_path):
     build(builder(root), video)
     (tmp_path / "b").mkdir()
     other = write_video(tmp_path / "b" / "ad.mp4", lambda n: flat((n, n, n)), frames=5)
@@ -281,7 +249,7 @@ def test_another_video_of_the_same_name_gets_an_id_of_its_own(root, video, tmp_p
 # Interruption
 
 
-def test_a_build_that_died_goes_on_where_it_was(root, video):
+def test_a_build_that_died_goes_on_where_it_was(builder, root, video):
     before, after = CountingReader(dies_at=3), CountingReader()
     with pytest.raises(Died):
         build(builder(root, before, workers=1), video)
@@ -291,17 +259,23 @@ def test_a_build_that_died_goes_on_where_it_was(root, video):
     assert after.count < 3
 
 
-@pytest.mark.parametrize("done", [1, 3])
-def test_a_stopped_build_goes_on_where_it_was(root, video, done):
+STOPS = [
+    *(("offline", "read text", 1), ("offline", "read text", 3)),
+    *(("models", "decode", 2), ("models", "caption", 1), ("models", "merge", 0)),
+]
+
+
+@pytest.mark.parametrize(("mind", "stage", "done"), STOPS, indirect=["mind"])
+def test_a_stopped_build_goes_on_where_it_was(mind, builder, root, video, stage, done):
     before, after = CountingReader(), CountingReader()
-    stop_after(builder(root, before, workers=1), video, "read text", done)
+    stop_after(builder(root, before, workers=1), video, stage, done)
     assert MemoryStore(root).ids() == ()
     memory = build(builder(root, after, workers=1), video)[0].memory
-    assert before.count >= done
+    assert before.count >= (done if stage == "read text" else 0)
     assert before.count + after.count == memory.provenance.frames_read == 4
 
 
-def test_a_resumed_build_makes_what_an_undisturbed_one_makes(root, video, tmp_path):
+def test_a_resumed_build_makes_what_an_undisturbed_one_makes(builder, root, video, tmp_path):
     undisturbed = build(builder(tmp_path / "other"), video)[0].memory
     stop_after(builder(root), video, "caption", 1)
     resumed = build(builder(root), video)[0].memory
@@ -310,7 +284,7 @@ def test_a_resumed_build_makes_what_an_undisturbed_one_makes(root, video, tmp_pa
 
 
 @pytest.mark.parametrize("stage", ["decode", "caption"])
-def test_a_stopped_build_frees_the_lock_and_leaves_the_old_memory(root, video, stage):
+def test_a_stopped_build_frees_the_lock_and_leaves_the_old_memory(builder, root, video, stage):
     old = build(builder(root), video)[0].memory
     stop_after(builder(root, clip_s=2.0), video, stage, 1)
     assert MemoryStore(root).read("ad") == old
@@ -318,7 +292,7 @@ def test_a_stopped_build_frees_the_lock_and_leaves_the_old_memory(root, video, s
         pass
 
 
-def test_a_frame_torn_by_a_power_cut_does_not_block_the_next_build(root, video):
+def test_a_frame_torn_by_a_power_cut_does_not_block_the_next_build(builder, root, video):
     with pytest.raises(Died):
         build(builder(root, CountingReader(dies_at=2), workers=1), video)
     (partial,) = (root / "ad" / "builds").iterdir()
@@ -326,7 +300,7 @@ def test_a_frame_torn_by_a_power_cut_does_not_block_the_next_build(root, video):
     assert build(builder(root), video)[0].memory.clips
 
 
-def test_a_build_killed_while_it_is_published_loses_nothing(root, video, monkeypatch):
+def test_a_build_killed_while_it_is_published_loses_nothing(builder, root, video, monkeypatch):
     def die(*_):
         raise Died
 
@@ -342,7 +316,7 @@ def test_a_build_killed_while_it_is_published_loses_nothing(root, video, monkeyp
 # Refusals
 
 
-def test_a_second_builder_is_told_to_wait_and_changes_nothing(root, video):
+def test_a_second_builder_is_told_to_wait_and_changes_nothing(builder, root, video):
     with (
         MemoryStore(root).building("ad"),
         pytest.raises(BuildInProgress, match="another process is building 'ad'"),
@@ -354,7 +328,9 @@ def test_a_second_builder_is_told_to_wait_and_changes_nothing(root, video):
 @pytest.mark.parametrize(
     ("content", "error"), [(None, VideoNotFound), (b"", VideoUnreadable), (b"hi", VideoUnreadable)]
 )
-def test_a_file_that_is_no_video_leaves_no_trace_in_the_store(root, tmp_path, content, error):
+def test_a_file_that_is_no_video_leaves_no_trace_in_the_store(
+    builder, root, tmp_path, content, error
+):
     path = tmp_path / "ad.mp4"
     if content is not None:
         path.write_bytes(content)
@@ -363,7 +339,7 @@ def test_a_file_that_is_no_video_leaves_no_trace_in_the_store(root, tmp_path, co
     assert not root.exists()
 
 
-def test_a_folder_that_cannot_be_made_is_a_store_error(video, tmp_path):
+def test_a_folder_that_cannot_be_made_is_a_store_error(builder, video, tmp_path):
     (tmp_path / "memories").write_text("a file")
     with pytest.raises(MemoryStoreError, match="cannot write to"):
         build(builder(tmp_path / "memories"), video)

@@ -19,7 +19,7 @@ from admir import ask
 from admir.errors import MemoryStoreError
 from admir.memory.store import MemoryStore
 from tests.conftest import flat, write_video
-from tests.memory.test_builder import CountingReader, build, builder
+from tests.memory.making import CountingReader, build, builder_of
 from tests.properties import examples
 
 OPEN = io.open
@@ -84,10 +84,10 @@ def video(tmp_path_factory):
 def built(video, tmp_path_factory):
     """A memory of it, and how many writes a second one with other clips takes."""
     root = tmp_path_factory.mktemp("built") / "memories"
-    build(builder(root), video)
+    build(builder_of(root), video)
     again = Path(shutil.copytree(root, root.with_name("again")))
     with disk_that_takes(10_000) as disk:
-        build(builder(again, clip_s=2.0), video)
+        build(builder_of(again, clip_s=2.0), video)
     return root, 10_000 - disk.left
 
 
@@ -104,11 +104,11 @@ def test_whenever_the_disk_becomes_full_nothing_is_half_written(
         disk_that_takes(int(share * writes)),
         pytest.raises(MemoryStoreError, match="No space left on device"),
     ):
-        build(builder(root, first, clip_s=2.0, workers=1), video)
+        build(builder_of(root, first, clip_s=2.0, workers=1), video)
     assert store.read("ad") == before
     assert store.vectors(before).shape[0] == len(before.clips)
 
-    after = build(builder(root, second, clip_s=2.0, workers=1), video)[0].memory
+    after = build(builder_of(root, second, clip_s=2.0, workers=1), video)[0].memory
     assert store.read("ad") == after
     assert len(after.clips) == 2
     assert first.count + second.count <= after.provenance.frames_read + 1
