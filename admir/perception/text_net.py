@@ -29,15 +29,13 @@ _MOST_READ_WIDTH = 3200
 class TextNet:
     """Both networks, loaded at the first use and shared; a call takes one core.
 
-    Each run takes memory of its own while it lasts, so at most `at_once` run side by side, and half
-    as many searches for places, which take 400 MB for a picture of 1280 pixels. Of the places
-    found in one picture the `most` largest count.
+    Each run takes memory of its own while it lasts (400 MB for a picture of 1280 pixels), so at
+    most `at_once` run side by side. Of the places found in one picture the `most` largest count.
     """
 
     def __init__(self, at_once: int, most: int) -> None:
         self._most = most
         self._turn = BoundedSemaphore(at_once)
-        self._search_turn = BoundedSemaphore(max(1, at_once // 2))
         self._lock = Lock()
         self._engine: Any = None
 
@@ -50,7 +48,7 @@ class TextNet:
         height, width = pixels.shape[:2]
         scale = min(1.0, side / max(height, width))
         size = (_stepped(width * scale), _stepped(height * scale))
-        with self._search_turn, self._borrowed() as engine:
+        with self._borrowed() as engine:
             (found,) = engine.text_det.infer.session.run(None, {"x": _blob(pixels, size)})
             quads, _ = engine.text_det.postprocess_op(found, (height, width))
         seen = [np.asarray(quad, np.float32) for quad in quads if _is_seen(quad)]
