@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic import Field, model_validator
 
@@ -49,13 +51,26 @@ async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
             question=arguments.question, span=span, mode=arguments.mode, pictures=tuple(pictures)
         )
     )
+    findings = report.findings
+    if dense:
+        findings = await asyncio.to_thread(_in_full_size, context, findings)
     return ToolResult(
         summary=f"{len(pictures)} frames of {span}.\n{report.text}",
-        evidence=tuple(_evidence(context, finding) for finding in report.findings),
+        evidence=tuple(_evidence(context, finding) for finding in findings),
         looked_at=span,
         grids_s=report.grids_s or (tuple(picture.time_s for picture in pictures),),
         usage=report.usage,
     )
+
+
+def _in_full_size(context: ToolContext, findings: Sequence[Finding]) -> list[Finding]:
+    """The findings with their pictures as large as those of other evidence: they are its proof."""
+    times = sorted({f.picture.time_s for f in findings if f.picture})
+    large = {picture.time_s: picture for picture in frames_at(context.memory, times)}
+    return [
+        replace(f, picture=large.get(f.picture.time_s, f.picture)) if f.picture else f
+        for f in findings
+    ]
 
 
 def _times(context: ToolContext, span: Span, mode: InspectMode) -> list[float]:
