@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from admir import Memory, build_memory
 from admir.demo import AD, FACTS
@@ -72,8 +73,16 @@ def memories(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def demo(memories: Path) -> Memory:
-    """The memory of the bundled ad, built by the real builder."""
+def demo(memories: Path, tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    """The memory of the bundled ad, built by the real builder.
+
+    Processes that test side by side build it once; each has its copy.
+    """
+    own = tmp_path_factory.getbasetemp()
+    shared = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "built"
+    with FileLock(f"{shared}.lock"):
+        build_memory(AD, memories=shared)
+    shutil.copytree(shared, memories, dirs_exist_ok=True)
     return build_memory(AD, memories=memories)
 
 

@@ -63,14 +63,14 @@ async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
     )
 
 
-def _in_full_size(context: ToolContext, findings: Sequence[Finding]) -> list[Finding]:
+def _in_full_size(context: ToolContext, findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings with their pictures as large as those of other evidence: they are its proof."""
     times = sorted({f.picture.time_s for f in findings if f.picture})
     large = {picture.time_s: picture for picture in frames_at(context.memory, times)}
-    return [
+    return tuple(
         replace(f, picture=large.get(f.picture.time_s, f.picture)) if f.picture else f
         for f in findings
-    ]
+    )
 
 
 def _times(context: ToolContext, span: Span, mode: InspectMode) -> list[float]:
