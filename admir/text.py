@@ -190,3 +190,8 @@ def cut(text: str, most_words: int) -> str:
     clause = re.match(r"(.+[.!?;,/])\s", kept)
     long_enough = clause and len(clause.group(1).split()) >= most_words // 2
     return clause.group(1).rstrip(" ,;/") if clause and long_enough else kept
+
+
+def shortened(text: str, most_chars: int) -> str:
+    """At most so many characters; a cut shows."""
+    return text if len(text) <= most_chars else f"{text[: most_chars - 3]}..."

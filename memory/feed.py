@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 
 from admir.memory.survey import Sample
 from admir.types import Span
-
-JOINS_SHARE = 0.2
-"""A rest under a fifth of a clip joins the clip before it: see `clip_spans`."""
+from admir.types.clip import JOINS_SHARE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -284,7 +284,7 @@ class Mind:
     """The two halves together, and the names of the models behind them by role.
 
     `prompts` are the hashes of the prompts they use, by name; `spent` tells what they have cost
-    since they were opened; `leaves_for` names the hosts that get frames and text of a video.
+    since they were opened.
     """
 
     perceiver: Perceiver
@@ -292,4 +292,3 @@ class Mind:
     models: Mapping[str, str]
     prompts: Mapping[str, str] = field(default_factory=dict)
     spent: Callable[[], Usage] = Usage
-    leaves_for: tuple[str, ...] = ()

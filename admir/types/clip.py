@@ -13,6 +13,9 @@ from admir.types.video import Frame, Look, ScreenText, Span, Utterance
 CLIP_S = 5.0
 """Length of a clip (paper B.2)."""
 
+JOINS_SHARE = 0.2
+"""A rest under this share of a clip joins the clip before it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clip:
@@ -38,10 +41,10 @@ class Clip:
 
 
 def clip_spans(duration_s: float, clip_s: float = CLIP_S) -> tuple[Span, ...]:
-    """Cut a duration into clips; a rest under a fifth of a clip joins the clip before it."""
+    """Cut a duration into clips; a rest of less than `JOINS_SHARE` joins the clip before it."""
     if duration_s <= 0:
         return ()
-    count = max(1, math.ceil(duration_s / clip_s - 0.2))
+    count = max(1, math.ceil(duration_s / clip_s - JOINS_SHARE))
     edges = [index * clip_s for index in range(count)] + [duration_s]
     return tuple(Span(start_s=a, end_s=b) for a, b in pairwise(edges))
 

@@ -16,7 +16,7 @@ from rich.tree import Tree
 from admir.memory.blocks import text_blocks
 from admir.perception.look import merge_looks, pace_words, palette_words
 from admir.perception.people import people_words
-from admir.text import shown, squash
+from admir.text import shortened, shown, squash
 from admir.types import (
     Action,
     Answer,
@@ -73,15 +73,10 @@ def _evidence(evidence: Evidence) -> Text:
     text = Text(f" {evidence.id:<4}", style="cyan")
     text.append(f"{evidence.span}  {evidence.kind.replace('_', ' ')}  ", style="default")
     speaker = f"{evidence.speaker}: " if evidence.speaker else ""
-    text.append(shown(f'{speaker}"{_short(evidence.quote)}"'), style="default")
+    text.append(shown(f'{speaker}"{shortened(evidence.quote, _MOST_QUOTE)}"'), style="default")
     if evidence.frame:
         text.append(f"\n     {shown(evidence.frame)}", style="dim")
     return text
-
-
-def _short(quote: str) -> str:
-    """A caption may be a page; the JSON has all of it."""
-    return quote if len(quote) <= _MOST_QUOTE else f"{quote[: _MOST_QUOTE - 3]}..."
 
 
 def show_trace(console: Console, answer: Answer) -> None:

@@ -7,7 +7,6 @@ what to ask, role by role.
 from __future__ import annotations
 
 from admir.backends.base import Mind
-from admir.backends.llm.endpoints import hosts
 from admir.backends.llm.model import Model
 from admir.backends.llm.perceiver import PROMPTS as SEEING
 from admir.backends.llm.perceiver import LlmPerceiver
@@ -32,5 +31,4 @@ def llm_mind(settings: Settings) -> Mind:
         models={role: each.model for role, each in model.models.items()},
         prompts={name: load_prompt(name).sha256 for name in (*SEEING, *THINKING)},
         spent=model.spent,
-        leaves_for=hosts(model.models),
     )

@@ -13,8 +13,10 @@ from dataclasses import replace
 from admir.backends.base import Situation
 from admir.backends.llm.parts import clean, data_block, user
 from admir.backends.llm.quirks import Message
+from admir.text import shortened
 from admir.types import Evidence, Observation, Step, Subject
 
+# Of an observation in the conversation; the trace and the evidence keep all of it.
 MOST_LINE_CHARS = 300
 MOST_SUMMARY_CHARS = 1_200
 MOST_EVIDENCE_CHARS = 6_000
@@ -22,7 +24,6 @@ ROOM_OF_EVIDENCE_CHARS = 1_500
 ROOM_OF_LISTS_CHARS = 5_000
 LEAST_LINE_CHARS = 120
 _FEW_LINES = 4
-"""Of an observation in the conversation; the trace and the evidence keep all of it."""
 
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _EVIDENCE = re.compile(r"^\[(e\d+)\]")
@@ -58,7 +59,7 @@ def _opening(situation: Situation) -> Message:
 
 def _subject_line(subject: Subject) -> str:
     looks = "; ".join((*subject.appearance, *subject.identity))
-    return cut_text(f"{subject.kind} {subject.name}: {looks}", MOST_LINE_CHARS)
+    return shortened(f"{subject.kind} {subject.name}: {looks}", MOST_LINE_CHARS)
 
 
 def _turn(step: Step, standing: set[str], situation: Situation) -> Iterator[Message]:
@@ -133,7 +134,7 @@ def _evened(lines: list[str], room: int) -> list[str]:
         if length > longest:
             break
         room, left = room - length, left - 1
-    return [cut_text(line, longest) for line in lines]
+    return [shortened(line, longest) for line in lines]
 
 
 def _whole_lines(lines: list[str]) -> list[str]:
@@ -149,15 +150,10 @@ def _whole_lines(lines: list[str]) -> list[str]:
 
 def evidence_line(evidence: Evidence) -> str:
     """Evidence as checks and the final wording are shown it."""
-    return _whole_line(replace(evidence, quote=cut_text(evidence.quote, MOST_LINE_CHARS)))
+    return _whole_line(replace(evidence, quote=shortened(evidence.quote, MOST_LINE_CHARS)))
 
 
 def _whole_line(evidence: Evidence) -> str:
     kind = evidence.kind.replace("_", " ")
     who = f"{kind}, {evidence.speaker}" if evidence.speaker else kind
     return f"[{evidence.id}] {evidence.span} {who}: {evidence.quote}"
-
-
-def cut_text(text: str, most: int) -> str:
-    """At most so many characters; a cut shows."""
-    return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -16,7 +16,6 @@ from admir.backends.base import (
     Report,
     Story,
 )
-from admir.backends.llm.conversation import cut_text
 from admir.backends.llm.forms import (
     CaptionForm,
     ExpertFinding,
@@ -34,7 +33,7 @@ from admir.backends.llm.parts import Part, clean, data_block, image
 from admir.perception.decode import Picture
 from admir.perception.grids import Grid, make_grids
 from admir.prompts import load_prompt
-from admir.text import contains, squash
+from admir.text import contains, shortened, squash
 from admir.types import Clip, Inference, Narrative, ScreenText, Span, Subject, Utterance
 
 CAPTION_SIDE, KEYFRAME_SIDE, GRID_SIDE, TEXT_SIDE = 640, 1024, 1024, 1280
@@ -202,7 +201,7 @@ def _who(subject: Subject) -> str:
 def _log(clips: Sequence[Clip]) -> list[str]:
     """A line a clip: seen, said, written; each cut where all together would be too long."""
     most = max(_LEAST_LINE_CHARS, MOST_LOG_CHARS // max(1, len(clips)))
-    return [cut_text(_clip_line(clip), most) for clip in clips]
+    return [shortened(_clip_line(clip), most) for clip in clips]
 
 
 def _clip_line(clip: Clip) -> str:

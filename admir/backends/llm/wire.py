@@ -37,7 +37,6 @@ _LEAST_SECRET = 6
 class ToolCall:
     """A function call as the server gave it; the arguments are text that may be no JSON."""
 
-    id: str
     name: str
     arguments: str
 
@@ -204,7 +203,6 @@ def _read(found: Any) -> RawReply:
         message = choice.message
         calls = tuple(
             ToolCall(
-                id=_whole(c.id),
                 name=_whole(c.function.name),
                 arguments=_as_text(c.function.arguments),
             )

@@ -7,7 +7,8 @@ import socket
 import pytest
 
 from admir import ask
-from admir.backends.llm import Model, endpoints, llm_mind
+from admir.backends.llm import Model, endpoints
+from admir.backends.llm.endpoints import hosts, role_models
 from admir.errors import EndpointError
 from tests.backends.llm.asking import said
 from tests.model_server import ModelServer
@@ -88,9 +89,9 @@ def test_an_address_that_is_none_is_an_error(settings, monkeypatch, url):
 
 
 def test_hosts_beyond_this_machine_are_named(server, settings):
-    assert llm_mind(settings()).leaves_for == ()
+    assert hosts(role_models(settings())) == ()
     roles = {"expert": {"model": "o1", "base_url": "https://models.invalid/v1", "api_key": "k"}}
-    assert llm_mind(settings(roles=roles)).leaves_for == ("models.invalid",)
+    assert hosts(role_models(settings(roles=roles))) == ("models.invalid",)
 
 
 def test_the_environment_alone_is_enough(grey, server, tmp_path, monkeypatch):
