@@ -24,6 +24,7 @@ from pydantic_settings import (
 from admir.errors import OptionError
 
 Preset = Literal["offline", "paper", "local"]
+Device = Literal["auto", "cpu", "cuda"]
 Role = Literal[
     "caption",
     "read_text",
@@ -38,6 +39,9 @@ Role = Literal[
 ]
 ROLES: tuple[Role, ...] = get_args(Role)
 """What a model is asked to be; `Settings.roles` may give each its own."""
+
+SPEECH_KINDS = ("auto", "none", "whisperx", "faster-whisper")
+SUBTITLE_ENDINGS = (".srt", ".vtt")
 
 MAX_QUESTION_CHARS = 2_000
 """A longer question is refused: it is not a question, and it would fill every prompt."""
@@ -113,7 +117,23 @@ class Settings(BaseSettings, ModelSettings):
     clip_s: float = Field(5.0, gt=0.5, le=60, description="seconds a clip (B.2)")
     frame_fps: float = Field(1.0, gt=0, le=10, description="sampled frames a second (B.2)")
     screen_text: Literal["auto", "none"] = Field("auto", description="read on-screen text or not")
-    speech: Literal["auto", "none"] = Field("auto", description="take subtitles or not")
+    speech: str = Field(
+        "auto", description="auto, none, whisperx, faster-whisper, or a file of subtitles"
+    )
+    speech_model: str = Field(
+        "large-v3-turbo", min_length=1, description="Whisper model: its name, or its folder"
+    )
+    language: str | None = Field(
+        None, pattern="^[a-z]{2,3}$", description="spoken language (en, zh); default: detected"
+    )
+    speakers: bool = Field(False, description="tell speakers apart (whisperx)")
+    embedder: str = Field(
+        "auto",
+        min_length=1,
+        description="auto, hashing, endpoint:MODEL, or a model's name or folder",
+    )
+    device: Device = Field("auto", description="where speech and embedding are computed")
+    gpu_mb: int | None = Field(None, ge=256, description="most memory of the card they may take")
     workers: int = Field(2, ge=1, le=64, description="frames read at once")
 
     beta: float = Field(2.0, ge=0, le=100, description="weight of the lexical part (eq. 2)")
@@ -137,6 +157,14 @@ class Settings(BaseSettings, ModelSettings):
     max_cost: float | None = Field(None, gt=0, description="US dollars an answer may cost")
     max_seconds: float | None = Field(None, gt=0, description="seconds an answer may take")
     max_tokens: int | None = Field(None, gt=0, description="tokens an answer may take")
+
+    @field_validator("speech")
+    @classmethod
+    def _names_ears(cls, value: str) -> str:
+        """One of the kinds, or a file by its ending; whether it is there is seen by the build."""
+        if value in SPEECH_KINDS or value.lower().endswith(SUBTITLE_ENDINGS):
+            return value
+        raise ValueError(f"must be {', '.join(SPEECH_KINDS)}, or a file that ends in .srt or .vtt")
 
     @field_validator("memories", mode="before")
     @classmethod

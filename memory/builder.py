@@ -51,7 +51,8 @@ from admir.memory.survey import Sample, Survey
 from admir.memory.walk import WalkStage, shown_smaller, stated_duration_s
 from admir.perception.decode import open_container
 from admir.perception.embed import Vectors
-from admir.perception.speech import Transcript, read_subtitles
+from admir.perception.speech import Transcript
+from admir.perception.subtitles import read_subtitles
 from admir.trace import BuildEvent, BuildProgress, Built
 from admir.types import (
     Clip,

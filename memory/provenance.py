@@ -17,7 +17,8 @@ from admir.memory.survey import Survey
 from admir.perception.decode import VideoFacts
 from admir.perception.embed import Embedder
 from admir.perception.ocr import TextReader
-from admir.perception.speech import Transcript, sidecar_of
+from admir.perception.speech import Transcript
+from admir.perception.subtitles import sidecar_of
 from admir.settings import Settings
 from admir.types import FORMAT_VERSION, Provenance, Usage, VideoInfo
 

@@ -30,6 +30,7 @@ from admir.types.memory import (
     Memory,
     Narrative,
     Provenance,
+    Recognition,
     Subject,
     SubjectKind,
 )
@@ -44,6 +45,7 @@ from admir.types.video import (
     Transition,
     Utterance,
     VideoInfo,
+    Word,
 )
 
 __all__ = [
@@ -70,6 +72,7 @@ __all__ = [
     "Narrative",
     "Observation",
     "Provenance",
+    "Recognition",
     "ScreenText",
     "Shot",
     "Span",
@@ -81,6 +84,7 @@ __all__ = [
     "Utterance",
     "Verdict",
     "VideoInfo",
+    "Word",
     "clip_spans",
     "text_clip",
 ]

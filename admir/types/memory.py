@@ -85,6 +85,19 @@ class Narrative:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recognition:
+    """How speech was recognised: engine with its version, model with its revision.
+
+    `confidence` is the mean over the words, from 0 to 1; None where nothing was said.
+    """
+
+    engine: str
+    model: str
+    language: str | None = None
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
     """How a memory came to be. `fingerprint` covers everything that a rebuild would depend on.
 
@@ -99,6 +112,7 @@ class Provenance:
     perceiver: str
     speech_source: str
     text_source: str
+    recognition: Recognition | None = None
     seconds: float = 0.0
     frames_sampled: int = 0
     frames_read: int = 0

@@ -129,9 +129,25 @@ class ScreenText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A spoken word with its time; `confidence` from 0 to 1."""
+
+    span: Span
+    text: str
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Utterance:
-    """Something said, with its time and, where known, who said it."""
+    """Something said, with its time and, where known, who said it.
+
+    Recognised speech has its language (`en`), a confidence from 0 to 1, and words where their times
+    could be told; subtitles have none of these.
+    """
 
     span: Span
     text: str
     speaker: str | None = None
+    language: str | None = None
+    confidence: float | None = None
+    words: tuple[Word, ...] = ()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from admir.errors import VideoError
 from admir.perception.seek import pictures
-from admir.perception.speech import read_subtitles
+from admir.perception.subtitles import read_subtitles
 from tests.perception.videos import encode, noise, numbered, tone, walk
 from tests.properties import examples
 

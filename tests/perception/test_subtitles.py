@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admir.perception.speech import (
+from admir.perception.subtitles import (
     MAX_SUBTITLE_BYTES,
     parse_subtitles,
     read_subtitles,
