@@ -15,6 +15,7 @@ from admir.backends.presets import open_embedder, open_mind, reader_of
 from admir.concurrency import last_of, run_sync
 from admir.errors import MemoryStoreError, OptionError, QuestionError
 from admir.memory.builder import Builder
+from admir.memory.embedding import embedded_anew
 from admir.memory.index import HybridIndex, index_text_memory, open_index
 from admir.memory.store import MemoryStore
 from admir.perception.decode import open_container
@@ -84,10 +85,23 @@ def build_events(
         settings=settings,
         store=MemoryStore(settings.memories),
         mind=open_mind(settings),
-        embedder=open_embedder(),
+        embedder=open_embedder(settings),
         reader=reader_of(settings),
     )
     return builder.build(path, metadata)
+
+
+def reindex(video_id: str, settings: Settings) -> Memory:
+    """Embed the clips of a stored memory anew, with the embedder of the settings.
+
+    The video is not needed. Raises UnknownVideo, MemoryDamaged, BuildInProgress, MemoryStoreError,
+    BackendUnavailable or ModelError.
+    """
+    store = MemoryStore(settings.memories)
+    memory = store.read(video_id)
+    embedder = open_embedder(settings)
+    with store.building(video_id):
+        return embedded_anew(store, memory, embedder)
 
 
 def estimate(path: Path, settings: Settings) -> Estimate:
@@ -123,7 +137,7 @@ def open_for_asking(memory: Memory, settings: Settings) -> Opened:
 
     Raises BackendUnavailable, EmbedderMismatch or MemoryDamaged.
     """
-    embedder = open_embedder()
+    embedder = open_embedder(settings, memory.provenance.embedder if memory.folder else "")
     beta = settings.beta if settings.hybrid_index else 0.0
     if memory.folder:
         vectors = MemoryStore(settings.memories).vectors(memory)

@@ -16,7 +16,8 @@ AdmirError
 │   └── BuildInProgress         somebody else is building this video now
 ├── ModelError                  a model failed at a piece of work, after all retries
 └── BackendUnavailable          the chosen preset cannot run here
-    └── EndpointError           the endpoint of a model cannot be reached or refuses us
+    ├── EndpointError           the endpoint of a model cannot be reached or refuses us
+    └── WeightsError            weights of a model cannot be fetched, or are not what they should be
 
 Every error prints as one line: what happened, where, and what to do. Programs read `kind`,
 and a shell reads `exit_code`.
@@ -138,6 +139,12 @@ class EndpointError(BackendUnavailable):
     """The endpoint of a model cannot be reached, or refuses the key or the name of the model."""
 
     kind = "endpoint-error"
+
+
+class WeightsError(BackendUnavailable):
+    """Weights of a model cannot be fetched, or are not what they should be."""
+
+    kind = "weights-error"
 
 
 class ModelError(AdmirError):

@@ -36,9 +36,12 @@ Role = Literal[
     "verify",
     "refine",
     "judge",
+    "embed",
 ]
-ROLES: tuple[Role, ...] = get_args(Role)
 """What a model is asked to be; `Settings.roles` may give each its own."""
+
+ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role != "embed")
+"""Those that are talked to."""
 
 SPEECH_KINDS = ("auto", "none", "whisperx", "faster-whisper")
 SUBTITLE_ENDINGS = (".srt", ".vtt")

@@ -31,6 +31,7 @@ from admir.errors import (
 from admir.memory.blocks import text_blocks
 from admir.memory.captioning import Captioned, Captioning, with_captions
 from admir.memory.clips import Told, digest, make_clips, uncaptioned, view_of
+from admir.memory.embedding import embed_clips, embedded_anew
 from admir.memory.feed import ClipFeed
 from admir.memory.index import check_vectors
 from admir.memory.paid import PaidJournal
@@ -50,7 +51,7 @@ from admir.memory.store import MemoryStore
 from admir.memory.survey import Sample, Survey
 from admir.memory.walk import WalkStage, shown_smaller, stated_duration_s
 from admir.perception.decode import open_container
-from admir.perception.embed import Vectors
+from admir.perception.embed import Vectors, same_vectors
 from admir.perception.speech import Transcript
 from admir.perception.subtitles import read_subtitles
 from admir.trace import BuildEvent, BuildProgress, Built
@@ -135,7 +136,10 @@ class _Build:
         with store.building(video_id):
             memory = self._fresh(video_id, source)  # another builder may have ended meanwhile
             reused = memory is not None
-            if memory is None:
+            if memory is None and (known := self._but_for_vectors(video_id, source)):
+                again = partial(embedded_anew, store, known, self.tools.embedder)
+                memory = await self._timed("embed", self._thread(again))
+            elif memory is None:
                 memory = await self._make(self._plan(video_id, source))
         self.emit(Built(memory=memory, reused=reused, stage_seconds=self.seconds))
 
@@ -158,13 +162,28 @@ class _Build:
 
     def _fresh(self, video_id: str, source: Source) -> Memory | None:
         """The stored memory, where a build would only make it again."""
+        known = self._but_for_vectors(video_id, source)
+        return known if known is not None and self._has_vectors(known) else None
+
+    def _but_for_vectors(self, video_id: str, source: Source) -> Memory | None:
+        """The stored memory, where a build would only make it again but for its vectors."""
         known = self._known(video_id)
+        if known is None or known.provenance.failed or not Path(known.video.path).is_file():
+            return None
         fingerprint = fingerprint_of(source, self._metadata(known), self.tools)
-        return known if known is not None and self._is_fresh(known, fingerprint) else None
+        return known if known.provenance.fingerprint == fingerprint else None
+
+    def _has_vectors(self, known: Memory) -> bool:
+        """Whether the stored vectors are whole, and those of the chosen embedder."""
+        try:
+            check_vectors(known, self.tools.store.vectors(known))
+        except MemoryDamaged:
+            return False
+        return same_vectors(known.provenance.embedder, self.tools.embedder.id)
 
     async def _make(self, plan: _Plan) -> Memory:
         """The stages, in order."""
-        journal = PaidJournal(plan.folder / _SCRATCH[0], self.tools.mind.spent)
+        journal = PaidJournal(plan.folder / _SCRATCH[0], self.tools.spent)
         speech = await self._timed("speech", self._thread(self._speech))
         looks = self.tools.mind.perceiver.looks
         describe = self._looked_at if looks else self._measured
@@ -179,12 +198,18 @@ class _Build:
             subjects=merged.subjects,
         )
         narrative, untold = await self._timed("narrate", self._narrate(story, journal))
-        texts = [clip.index_text for clip in story.clips]
-        encode = partial(self.tools.embedder.encode, texts)
-        vectors = await self._timed("embed", self._thread(encode))
+        embed = partial(
+            embed_clips,
+            story.clips,
+            self.tools.embedder,
+            tell=partial(self._progress, "embed"),
+            stop=lambda: self.stopped,
+        )
+        vectors = await self._timed("embed", self._thread(embed))
         failed = (*told.failed, *(why for why in (merged.failed, untold) if why))
         made = Made(
             seconds=time.monotonic() - self.started,
+            dimensions=vectors.shape[1],
             usage=journal.spent(),
             failed=failed,
         )
@@ -284,20 +309,6 @@ class _Build:
         if self.given is not None:
             return dict(self.given)
         return dict(known.video.metadata) if known else {}
-
-    def _is_fresh(self, known: Memory, fingerprint: str) -> bool:
-        """Whether a build would only make the stored memory again."""
-        made = known.provenance
-        if made.fingerprint != fingerprint or made.failed:
-            return False
-        if not Path(known.video.path).is_file():
-            return False
-        try:
-            vectors = self.tools.store.vectors(known)
-            check_vectors(known, vectors, self.tools.embedder)
-        except MemoryDamaged:
-            return False
-        return True
 
     async def _survey(
         self, folder: Path, journal: PaidJournal, take: Callable[[Sample], None] = lambda _: None

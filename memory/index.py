@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from admir.errors import EmbedderMismatch
-from admir.memory.lexical import LexicalScorer
+from admir.memory.lexical import LexicalScorer, Scores
+from admir.memory.nearest import Nearest
 from admir.memory.store import damaged
-from admir.perception.embed import Embedder, Vectors
+from admir.perception.embed import Embedder, Vectors, same_vectors
 from admir.types import Clip, Hit, Memory, Moment, Span
 
 FUSE_GAP_S = 3.0
@@ -25,29 +27,55 @@ class HybridIndex:
     ) -> None:
         self._clips = tuple(clips)
         self._vectors = vectors
+        self._nearest = Nearest(vectors)
         self._embedder = embedder
         self._beta = beta
         self._lexical = LexicalScorer(self._clips)
 
     def search(self, query: str, top_k: int) -> tuple[Hit, ...]:
-        """The `top_k` clips by S of eq. 2, best first."""
+        """The `top_k` clips by S of eq. 2, best first.
+
+        Raises EmbedderMismatch where the query's vector has another width, and what the embedder
+        raises.
+        """
         if not self._clips:
             return ()
-        semantic = self._vectors @ self._embedder.encode([query])[0]
+        vector = self._encoded(query)
         lexical = self._lexical.scores(query)
-        scores = semantic + self._beta * lexical
+        rows = self._candidates(vector, lexical, top_k)
+        semantic = self._vectors[rows] @ vector
+        scores = semantic + self._beta * lexical[rows]
         order = np.argsort(-scores, kind="stable")[:top_k]
         return tuple(
             Hit(
-                video_id=self._clips[i].video_id,
-                clip_index=self._clips[i].index,
-                span=self._clips[i].span,
+                video_id=self._clips[rows[i]].video_id,
+                clip_index=self._clips[rows[i]].index,
+                span=self._clips[rows[i]].span,
                 score=float(scores[i]),
                 semantic=float(semantic[i]),
-                lexical=float(lexical[i]),
+                lexical=float(lexical[rows[i]]),
             )
             for i in order
         )
+
+    def _encoded(self, query: str) -> Vectors:
+        vector = self._embedder.encode([query])[0]
+        if vector.size == 0:  # an endpoint's width is not known where nothing was asked
+            return np.zeros(self._vectors.shape[1], dtype=np.float32)
+        if vector.shape != self._vectors.shape[1:]:
+            raise EmbedderMismatch(
+                f"{self._embedder.id!r} gives {vector.size} numbers now, the memory's vectors have "
+                f"{self._vectors.shape[1]}; run `admir reindex`"
+            )
+        return np.asarray(vector, dtype=np.float32)
+
+    def _candidates(self, vector: Vectors, lexical: Scores, top_k: int) -> NDArray[np.int64]:
+        """Rows in order, among them the best `top_k` by S.
+
+        A clip without lexical score that is not among the nearest `top_k` has as many before it.
+        """
+        nearest = self._nearest.rows(vector, top_k)
+        return np.union1d(nearest, np.flatnonzero(lexical > 0))
 
     def moments(self, query: str, top_k: int) -> tuple[Moment, ...]:
         """Search, then temporal fusion: hits close in time or in meaning are one event.
@@ -62,18 +90,19 @@ class HybridIndex:
 def open_index(memory: Memory, vectors: Vectors, embedder: Embedder, beta: float) -> HybridIndex:
     """The index of a stored memory; raises EmbedderMismatch or MemoryDamaged."""
     made_by = memory.provenance.embedder
-    if made_by != embedder.id:
+    if not same_vectors(made_by, embedder.id):
         raise EmbedderMismatch(
             f"the vectors of {memory.video.id!r} were made by {made_by!r}, the query's embedder is "
-            f"{embedder.id!r}; build the memory anew with this preset"
+            f"{embedder.id!r}; run `admir reindex {memory.video.id} --embedder NAME` with the one "
+            "that you want, or leave `--embedder` out, to ask with the memory's own"
         )
-    check_vectors(memory, vectors, embedder)
+    check_vectors(memory, vectors)
     return HybridIndex(memory.clips, vectors, embedder, beta)
 
 
-def check_vectors(memory: Memory, vectors: Vectors, embedder: Embedder) -> None:
-    """Raise MemoryDamaged where stored vectors are not as wide as those of their embedder."""
-    width = embedder.encode([""]).shape[1]
+def check_vectors(memory: Memory, vectors: Vectors) -> None:
+    """Raise MemoryDamaged where stored vectors are not as wide as the memory says."""
+    width = memory.provenance.dimensions
     if vectors.shape[1] != width:
         what = f"vectors.npy has {vectors.shape[1]} columns, not {width}"
         raise damaged(memory.video.id, what)

@@ -41,6 +41,10 @@ class Makers:
     embedder: Embedder
     reader: TextReader
 
+    def spent(self) -> Usage:
+        """What models have cost so far in this process."""
+        return self.mind.spent() + self.embedder.spent()
+
 
 def read_source(path: Path) -> Source:
     """Hash a video file; raises VideoUnreadable."""
@@ -66,7 +70,7 @@ def check_names(path: Path, metadata: Mapping[str, str]) -> None:
 
 
 def fingerprint_of(source: Source, metadata: Mapping[str, str], makers: Makers) -> str:
-    """A hash of everything that the memory depends on."""
+    """A hash of everything that the memory depends on, but for its vectors: they are soon made."""
     settings = makers.settings
     parts = {
         "format": FORMAT_VERSION,
@@ -79,7 +83,6 @@ def fingerprint_of(source: Source, metadata: Mapping[str, str], makers: Makers) 
         "preset": settings.preset,
         "perceiver": makers.mind.perceiver.id,
         "reader": makers.reader.id,
-        "embedder": makers.embedder.id,
         "speech": settings.speech,
         "screen_text": settings.screen_text,
     }
@@ -97,9 +100,10 @@ def _subtitles_sha256(video: Path) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """How long a build took, what it cost, and what failed in it."""
+    """How long a build took, what it cost, what failed in it, and how wide its vectors are."""
 
     seconds: float
+    dimensions: int
     usage: Usage
     failed: tuple[str, ...]
 
@@ -115,13 +119,18 @@ def provenance_of(
         built_at=datetime.now(UTC).isoformat(timespec="seconds"),
         preset=makers.settings.preset,
         embedder=makers.embedder.id,
+        dimensions=made.dimensions,
         perceiver=makers.mind.perceiver.id,
         speech_source=speech.source,
         text_source=makers.reader.id,
         seconds=round(made.seconds, 2),
         frames_sampled=len(seen.samples),
         frames_read=sum(sample.changed for sample in seen.samples) if reads else 0,
-        warnings=(*_warnings(seen, speech, makers.settings), *_failures(made.failed)),
+        warnings=(
+            *_warnings(seen, speech, makers.settings),
+            *makers.embedder.warnings,
+            *_failures(made.failed),
+        ),
         models=makers.mind.models,
         usage=made.usage,
         failed=made.failed,

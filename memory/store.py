@@ -163,12 +163,17 @@ class MemoryStore:
             if other != mine:
                 shutil.rmtree(other, ignore_errors=True)
         if before is not None and not _is_dir(mine):
-            with writing(mine):
-                unfinished = builds / "partial-copy"
-                shutil.copytree(before.folder, unfinished)
-                unfinished.replace(mine)
+            self.copied(before).replace(mine)
         self._make(mine / "frames")
         return mine
+
+    def copied(self, memory: Memory) -> Path:
+        """A copy of a stored build, in a folder that no reader looks into."""
+        copy = self._folder(memory.video.id) / "builds" / "partial-copy"
+        with writing(copy):
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(memory.folder, copy)
+        return copy
 
     def publish(self, partial: Path, memory: Memory, vectors: Vectors) -> Memory:
         """Write the memory into its finished folder and make it the current build.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib.util import find_spec
 
 from admir.backends.base import Mind
 from admir.perception.decode import Pixels
 from admir.perception.embed import Embedder, HashingEmbedder
 from admir.perception.ocr import TextLine, TextReader
-from admir.settings import Settings
+from admir.perception.sentences import SentenceEmbedder
+from admir.settings import Device, Settings
+from admir.weights import BGE_M3, find_weights, is_folder, revision_of
 
 
 def open_mind(settings: Settings, *, again: bool = False) -> Mind:
@@ -57,6 +60,40 @@ def open_rereader(engines: int = 2) -> TextReader:
     return RecallingReader(open_reader(engines))
 
 
-def open_embedder() -> Embedder:
-    """Phi of eq. 2."""
-    return HashingEmbedder()
+def open_embedder(settings: Settings, made_by: str = "") -> Embedder:
+    """Phi of eq. 2: what the settings name, else what made the vectors that are asked, if any.
+
+    By default BGE-M3, where its package is installed, for the presets of models, and hashing for
+    the offline one. Weights are found, not loaded. Raises BackendUnavailable.
+    """
+    if settings.embedder != "auto":
+        return _embedder(settings.embedder, settings)
+    if made_by:
+        return _embedder(made_by.partition("@")[0], settings)
+    if settings.preset == "offline":
+        return HashingEmbedder()
+    if find_spec("sentence_transformers") is None:
+        return HashingEmbedder(
+            "search by meaning is off: sentence-transformers is not installed "
+            '(`pip install "admir[embed]"`, then `admir fetch-models`); words alone are compared'
+        )
+    return _embedder(BGE_M3, settings)
+
+
+def _embedder(name: str, settings: Settings) -> Embedder:
+    if name in ("hashing", HashingEmbedder.id):
+        return HashingEmbedder()
+    if name.startswith("endpoint:"):
+        from admir.backends.llm.embeddings import EndpointEmbedder
+
+        return EndpointEmbedder(name.removeprefix("endpoint:"), settings)
+    return _sentence_embedder(name, settings.device, settings.gpu_mb)
+
+
+@cache
+def _sentence_embedder(name: str, device: Device, gpu_mb: int | None) -> Embedder:
+    """One a process: a model takes seconds to load."""
+    folder = find_weights(name, "embedding")
+    shown = str(folder) if is_folder(name) else name
+    told = f"{shown}@{revision_of(folder)}"
+    return SentenceEmbedder(told, folder, device=device, gpu_mb=gpu_mb)

@@ -1,4 +1,7 @@
-"""Text into vectors. The offline embedder hashes, and needs neither torch nor weights."""
+"""Text into vectors. The offline embedder hashes, and needs neither torch nor weights.
+
+`admir.perception.sentences` has the one that reads models from the disk.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +15,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from admir.text import squash, tokenize
+from admir.types import Usage
 
 Vectors = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """phi of eq. 2. `id` names the model and its revision; the memory records it."""
+    """phi of eq. 2. `id` names the model and its revision; the memory records it.
+
+    `warnings` say what the work so far had to do without, one line each.
+    """
 
     id: str
+    warnings: Sequence[str] = ()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """float32 [len(texts), d], rows of unit length (all zero for an empty text)."""
+        """float32 [len(texts), d], rows of unit length (all zero for an empty text).
+
+        Raises BackendUnavailable or ModelError.
+        """
+
+    def spent(self) -> Usage:
+        """What the work so far has cost; nothing, on this machine."""
+        return Usage()
 
 
-class HashingEmbedder:
+class HashingEmbedder(Embedder):
     """Signed feature hashing of words and character trigrams into 1024 dimensions."""
 
     id = "hashing-1024-v1"
     dimensions = 1024
+
+    def __init__(self, *warnings: str) -> None:
+        self.warnings = warnings
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """float32 [len(texts), 1024]; see `Embedder`."""
@@ -38,8 +56,18 @@ class HashingEmbedder:
             for feature, count in Counter(_features(text)).items():
                 digest = int.from_bytes(blake2b(feature.encode(), digest_size=8).digest())
                 row[digest % self.dimensions] += (1 if digest >> 63 else -1) * log1p(count)
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        return np.asarray(np.divide(rows, norms, out=rows, where=norms > 0), dtype=np.float32)
+        return unit(rows)
+
+
+def unit(rows: Vectors) -> Vectors:
+    """The rows [n, d] at unit length; those of zeros stay."""
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(np.divide(rows, norms, out=rows, where=norms > 0), dtype=np.float32)
+
+
+def same_vectors(one: str, other: str) -> bool:
+    """Whether two ids stand for the same model: weights are told by their revision alone."""
+    return one == other or ("@" in one and one.rpartition("@")[2] == other.rpartition("@")[2])
 
 
 def _features(text: str) -> Iterator[str]:

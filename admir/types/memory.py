@@ -102,6 +102,7 @@ class Provenance:
     """How a memory came to be. `fingerprint` covers everything that a rebuild would depend on.
 
     `failed` says what a model could not do, one line each: the next build tries that again.
+    `dimensions` is the width of the vectors that `embedder` made.
     """
 
     fingerprint: str
@@ -113,6 +114,7 @@ class Provenance:
     speech_source: str
     text_source: str
     recognition: Recognition | None = None
+    dimensions: int = 0
     seconds: float = 0.0
     frames_sampled: int = 0
     frames_read: int = 0

@@ -73,6 +73,13 @@ def role_models(settings: Settings) -> dict[Role, RoleModel]:
     return {role: _role_model(role, own, settings, common or "") for role, own in roles.items()}
 
 
+def embedding_model(settings: Settings, name: str) -> RoleModel:
+    """The model `name` that embeds, and where; raises EndpointError."""
+    own = settings.roles.get("embed", ModelSettings()).model_copy(update={"model": name})
+    url = own.base_url or settings.base_url or _default_url(settings)
+    return _role_model("embed", own, settings, url)
+
+
 def _role_model(role: Role, own: ModelSettings, settings: Settings, common: str) -> RoleModel:
     base_url = own.base_url or common
     model = own.model or settings.model or _default_model(role, settings, base_url)

@@ -21,6 +21,8 @@ PRICES: Mapping[str, Price] = {
     "o1": Price(input=15, cached=7.5, output=60),
     "o3": Price(input=2, cached=0.5, output=8),
     "o4-mini": Price(input=1.1, cached=0.275, output=4.4),
+    "text-embedding-3-small": Price(input=0.02, output=0),
+    "text-embedding-3-large": Price(input=0.13, output=0),
 }
 """List prices of OpenAI in 2025, US dollars for a million tokens. `Settings.prices` overrides."""
 

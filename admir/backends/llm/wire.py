@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -114,13 +114,13 @@ class Wire:
             except AdmirError:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever a server does is told
-                raise _told(error, model) from None
+                raise told(error, model) from None
 
     async def _with_retries(self, model: RoleModel, body: Mapping[str, Any]) -> RawReply:
         retrying = AsyncRetrying(
-            stop=self._enough(model),
-            wait=_wait_s,
-            retry=retry_if_exception(_may_pass),
+            stop=enough(lambda: model.base_url in self._known),
+            wait=wait_s,
+            retry=retry_if_exception(may_pass),
             reraise=True,
         )
         async for attempt in retrying:
@@ -129,19 +129,6 @@ class Wire:
                 self._known.add(model.base_url)
                 number = attempt.retry_state.attempt_number
         return replace(reply, retries=number - 1)
-
-    def _enough(self, model: RoleModel) -> Any:
-        """Nine attempts; three where nobody has answered at that address yet."""
-        import openai
-
-        most, few = stop_after_attempt(1 + RETRIES), stop_after_attempt(1 + _RETRIES_OF_A_STRANGER)
-
-        def stop(state: RetryCallState) -> bool:
-            error = state.outcome.exception() if state.outcome else None
-            nobody = type(error) is openai.APIConnectionError and model.base_url not in self._known
-            return few(state) if nobody else most(state)
-
-        return stop
 
     async def _once(self, model: RoleModel, body: Mapping[str, Any]) -> RawReply:
         from openai.types.chat import ChatCompletion
@@ -162,6 +149,20 @@ class Wire:
             most = max(m.concurrency for m in self._models.values() if m.base_url == base_url)
             limits[base_url] = asyncio.Semaphore(most)
         return limits[base_url]
+
+
+def enough(known: Callable[[], bool]) -> Callable[[RetryCallState], bool]:
+    """Stops after nine attempts; after three where nobody has answered at that address yet."""
+    import openai
+
+    most, few = stop_after_attempt(1 + RETRIES), stop_after_attempt(1 + _RETRIES_OF_A_STRANGER)
+
+    def stop(state: RetryCallState) -> bool:
+        error = state.outcome.exception() if state.outcome else None
+        nobody = type(error) is openai.APIConnectionError and not known()
+        return few(state) if nobody else most(state)
+
+    return stop
 
 
 async def _session() -> _Session:
@@ -240,7 +241,7 @@ def _stated(found: Any) -> str:
     return said if isinstance(said, str) else ""
 
 
-def _may_pass(error: BaseException) -> bool:
+def may_pass(error: BaseException) -> bool:
     """Whether the same request may do better a little later."""
     import openai
 
@@ -255,7 +256,7 @@ def _may_pass(error: BaseException) -> bool:
     return isinstance(error, broken)
 
 
-def _wait_s(state: RetryCallState) -> float:
+def wait_s(state: RetryCallState) -> float:
     """Seconds to wait: what the server asks for, else exponential with jitter."""
     error = state.outcome.exception() if state.outcome else None
     asked = _asked_wait_s(error)
@@ -278,7 +279,7 @@ def _asked_wait_s(error: BaseException | None) -> float | None:
     return None
 
 
-def _told(error: Exception, model: RoleModel) -> AdmirError:
+def told(error: Exception, model: RoleModel) -> AdmirError:
     """A fault of the exchange as an error of ours, with the server's own words."""
     import openai
 

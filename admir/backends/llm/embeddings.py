@@ -1,0 +1,123 @@
+"""Embeddings of an OpenAI-compatible endpoint (`POST /embeddings`)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from tenacity import Retrying, retry_if_exception
+
+from admir.backends.llm.endpoints import RoleModel, embedding_model
+from admir.backends.llm.prices import cost_usd, price_of
+from admir.backends.llm.wire import enough, may_pass, told, wait_s
+from admir.errors import ModelError
+from admir.perception.embed import Embedder, Vectors, unit
+from admir.settings import Settings
+from admir.types import Usage
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+PREFIX = "endpoint:"
+_TEXTS_A_CALL = 64
+_MOST_CHARS = 20_000
+"""Of one text: models take some 8,000 tokens, and refuse more."""
+
+
+class EndpointEmbedder(Embedder):
+    """Encodes with a model behind an endpoint. The texts leave this machine, unless it is on it."""
+
+    def __init__(self, model: str, settings: Settings) -> None:
+        self.id = f"{PREFIX}{model}"
+        self._usage = Usage()
+        self._name = model
+        self._settings = settings
+        self._lock = threading.Lock()
+
+    @cached_property
+    def endpoint(self) -> RoleModel:
+        """Where the texts go; raises EndpointError."""
+        return embedding_model(self._settings, self._name)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """float32 [len(texts), d]; see `Embedder`. Raises EndpointError or ModelError."""
+        filled = [number for number, text in enumerate(texts) if text.strip()]
+        starts = range(0, len(filled), _TEXTS_A_CALL)
+        calls = [filled[start : start + _TEXTS_A_CALL] for start in starts]
+        found = [self._call([texts[n][:_MOST_CHARS] for n in numbers]) for numbers in calls]
+        width = found[0].shape[1] if found else 0
+        rows = np.zeros((len(texts), width), dtype=np.float32)
+        for numbers, vectors in zip(calls, found, strict=True):
+            if vectors.shape[1] != width:
+                raise ModelError(f"{self._place} gives vectors of different widths")
+            rows[numbers] = vectors
+        return unit(rows)
+
+    @property
+    def _place(self) -> str:
+        return f"the embedding model {self._name!r} at {self.endpoint.base_url}"
+
+    @cached_property
+    def _client(self) -> OpenAI:
+        from openai import OpenAI
+
+        end = self.endpoint
+        return OpenAI(
+            base_url=end.base_url,
+            api_key=end.api_key,
+            timeout=end.timeout_s,
+            max_retries=0,
+        )
+
+    def spent(self) -> Usage:
+        """What the calls so far have cost."""
+        return self._usage
+
+    def _call(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of one call [len(texts), d]."""
+        with self._lock:
+            client = self._client
+        retrying = Retrying(
+            stop=enough(lambda: self._usage.calls > 0),
+            wait=wait_s,
+            retry=retry_if_exception(may_pass),
+            reraise=True,
+        )
+        try:
+            reply = retrying(
+                client.embeddings.create,
+                model=self._name,
+                input=list(texts),
+                encoding_format="float",
+            )
+        except Exception as error:  # noqa: BLE001 - whatever a server does is told
+            raise told(error, self.endpoint) from None
+        self._count(getattr(reply, "usage", None))
+        return self._read(reply, len(texts))
+
+    def _read(self, reply: Any, count: int) -> Vectors:
+        """The vectors of a reply, which may be anything. Raises ModelError."""
+        try:
+            rows = {item.index: item.embedding for item in reply.data}
+            vectors = np.array([rows[number] for number in range(count)], dtype=np.float32)
+        except (LookupError, ValueError, TypeError, AttributeError):
+            raise ModelError(f"{self._place} answers with no embeddings") from None
+        if vectors.ndim != 2 or not np.isfinite(vectors).all():
+            raise ModelError(f"{self._place} answers with other things than vectors")
+        return vectors
+
+    def _count(self, told_usage: Any) -> None:
+        tokens = getattr(told_usage, "prompt_tokens", 0)
+        tokens = tokens if isinstance(tokens, int) else 0
+        price = price_of(self.endpoint, self._settings.prices)
+        used = Usage(
+            calls=1,
+            input_tokens=tokens,
+            cost_usd=cost_usd(tokens, 0, price),
+            unpriced=int(price is None),
+        )
+        with self._lock:
+            self._usage += used

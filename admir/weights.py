@@ -1,0 +1,224 @@
+"""Weights of models: which a task needs, where they lie, and how they get there.
+
+They are looked for in a folder that is named, else in the cache of the Hugging Face hub
+(`HF_HUB_CACHE`, `HF_HOME`). `admir.fetching` gets them; nothing here uses the network.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from admir.errors import BackendUnavailable
+
+Purpose = Literal["embedding", "speech", "alignment", "diarisation"]
+
+BGE_M3 = "BAAI/bge-m3"
+
+WITHOUT = "`--preset offline --speech none` needs no weights"
+
+_WHISPER: Mapping[str, tuple[str, int]] = {
+    "tiny": ("Systran/faster-whisper-tiny", 78_000_000),
+    "base": ("Systran/faster-whisper-base", 148_000_000),
+    "small": ("Systran/faster-whisper-small", 487_000_000),
+    "medium": ("Systran/faster-whisper-medium", 1_530_000_000),
+    "large-v2": ("Systran/faster-whisper-large-v2", 3_090_000_000),
+    "large-v3": ("Systran/faster-whisper-large-v3", 3_090_000_000),
+    "large-v3-turbo": ("mobiuslabsgmbh/faster-whisper-large-v3-turbo", 1_620_000_000),
+}
+_ALIGNMENT = "jonatasgrosman/wav2vec2-large-xlsr-53-{}"
+_LANGUAGES: Mapping[str, str] = {
+    "ar": "arabic",
+    "de": "german",
+    "el": "greek",
+    "en": "english",
+    "es": "spanish",
+    "fa": "persian",
+    "fi": "finnish",
+    "fr": "french",
+    "hu": "hungarian",
+    "it": "italian",
+    "ja": "japanese",
+    "nl": "dutch",
+    "pl": "polish",
+    "pt": "portuguese",
+    "ru": "russian",
+    "zh": "chinese-zh-cn",
+}
+_DIARISATION = "pyannote/speaker-diarization-community-1"
+_KNOWN: Mapping[str, tuple[int, str]] = {
+    BGE_M3: (2_290_000_000, "MIT"),
+    **{repo: (size, "MIT") for repo, size in _WHISPER.values()},
+    **{_ALIGNMENT.format(name): (1_270_000_000, "Apache-2.0") for name in _LANGUAGES.values()},
+    _DIARISATION: (34_000_000, "CC-BY-4.0, terms to be accepted on its page"),
+}
+"""Bytes and licence, of those that are asked for by default."""
+
+_MODEL_FILES = (
+    "model.safetensors",
+    "model.safetensors.index.json",
+    "pytorch_model.bin",
+    "pytorch_model.bin.index.json",
+    "model.bin",
+    "config.yaml",
+)
+_TOKENS: Mapping[Purpose, tuple[str, ...]] = {
+    "embedding": ("tokenizer.json", "vocab.txt", "sentencepiece.bpe.model", "tokenizer.model"),
+    "speech": ("tokenizer.json",),
+    "alignment": ("vocab.json",),
+    "diarisation": ("config.yaml",),
+}
+_WHOLE_BYTES, _END_BYTES = 4_000_000, 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """Weights that something needs. `folder` is None where they are not on the disk.
+
+    `file_bytes` is about what they take, 0 where that is not known beforehand.
+    """
+
+    name: str
+    purpose: Purpose
+    repo: str
+    folder: Path | None
+    file_bytes: int = 0
+    licence: str = ""
+
+
+def weights(name: str, purpose: Purpose) -> Weights:
+    """What is known of weights, from the disk alone. `name` is that of a model or its folder.
+
+    For alignment it is a language (`en`). Raises BackendUnavailable for a language without one.
+    """
+    own = Path(name).expanduser()
+    if is_folder(name):
+        found = own.resolve() if is_whole(own, purpose) else None
+        return Weights(name=name, purpose=purpose, repo="", folder=found)
+    repo = _repo(name, purpose)
+    size, licence = _KNOWN.get(repo, (0, ""))
+    return Weights(
+        name=name,
+        purpose=purpose,
+        repo=repo,
+        folder=_cached(repo, purpose),
+        file_bytes=size,
+        licence=licence,
+    )
+
+
+def find_weights(name: str, purpose: Purpose) -> Path:
+    """The folder of weights on the disk; raises BackendUnavailable where they are not whole."""
+    found = weights(name, purpose)
+    if found.folder is not None:
+        return found.folder
+    if not found.repo:
+        raise BackendUnavailable(f"the folder {name!r} holds no {purpose} model; {WITHOUT}")
+    raise BackendUnavailable(
+        f"the {purpose} model {name!r} is not on the disk (looked in {cache_folder()} for "
+        f"{found.repo}); get it with `admir fetch-models`; {WITHOUT}"
+    )
+
+
+def is_folder(name: str) -> bool:
+    """Whether a model is named by its place on the disk."""
+    return name.startswith((".", "/", "~")) or os.path.isdir(name)  # noqa: PTH112 - odd names
+
+
+def cache_folder() -> Path:
+    """Where the hub's cache is, whether or not its package is installed."""
+    if stated := os.environ.get("HF_HUB_CACHE"):
+        return Path(stated).expanduser()
+    home = os.environ.get("HF_HOME") or Path(
+        os.environ.get("XDG_CACHE_HOME", "~/.cache"), "huggingface"
+    )
+    return Path(home).expanduser() / "hub"
+
+
+def revision_of(folder: Path) -> str:
+    """Twelve digits that tell these weights from others, wherever they lie.
+
+    Of a large file its size, its beginning and its end are taken.
+    """
+    digest = hashlib.sha256()
+    for path in _files(folder):
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
+        digest.update(_sample(path))
+    return digest.hexdigest()[:12]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The files that a model is made of; papers about it are not."""
+    kinds = {".json", ".txt", ".model", ".safetensors", ".bin"}
+    return (p for p in sorted(folder.rglob("*")) if p.suffix in kinds and p.is_file())
+
+
+def _sample(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        if path.stat().st_size <= _WHOLE_BYTES:
+            return stream.read()
+        begin = stream.read(_END_BYTES)
+        stream.seek(-_END_BYTES, os.SEEK_END)
+        return begin + stream.read()
+
+
+def _repo(name: str, purpose: Purpose) -> str:
+    if purpose == "speech":
+        return _WHISPER[name][0] if name in _WHISPER else name
+    if purpose == "diarisation":
+        return _DIARISATION
+    if purpose == "alignment":
+        if name not in _LANGUAGES:
+            raise BackendUnavailable(f"there is no model that aligns words of language {name!r}")
+        return _ALIGNMENT.format(_LANGUAGES[name])
+    return name if "/" in name else f"sentence-transformers/{name}"
+
+
+def _cached(repo: str, purpose: Purpose) -> Path | None:
+    """The folder of a whole snapshot: that of the branch `main`, else the newest."""
+    home = cache_folder() / f"models--{repo.replace('/', '--')}"
+    try:
+        main = (home / "refs" / "main").read_text("ascii").strip()
+    except (OSError, ValueError):
+        main = ""
+    try:
+        found = sorted(
+            (home / "snapshots").iterdir(), key=lambda p: (p.name == main, p.stat().st_mtime)
+        )
+    except OSError:
+        return None
+    return next((folder for folder in reversed(found) if is_whole(folder, purpose)), None)
+
+
+def is_whole(folder: Path, purpose: Purpose) -> bool:
+    """Whether all that is loaded is there: a download may have been cut off."""
+    try:
+        there = {
+            path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+        }
+    except OSError:
+        return False
+    wants = [("config.json", "config.yaml"), _TOKENS[purpose], _MODEL_FILES]
+    if purpose == "embedding" and "modules.json" in there and "config.json" not in there:
+        wants = [_nested(there)]
+    if not all(any(name in there for name in names) for names in wants):
+        return False
+    shards = [_shards(folder / name) for name in there if name.endswith(".index.json")]
+    return all(shard in there for names in shards for shard in names)
+
+
+def _nested(there: set[str]) -> tuple[str, ...]:
+    """Models of sentence-transformers that keep their transformer in a folder of its own."""
+    return tuple(name for name in there if name.rpartition("/")[2] in _MODEL_FILES) or ("-",)
+
+
+def _shards(index: Path) -> set[str]:
+    try:
+        return set(json.loads(index.read_bytes())["weight_map"].values())
+    except (OSError, ValueError, LookupError, AttributeError, TypeError):
+        return {"-"}
