@@ -18,9 +18,9 @@ from typing import Literal, get_args
 from admir.endpoint import Endpoint, ask_endpoint
 from admir.errors import AdmirError
 from admir.settings import Preset, Settings
+from admir.weights import Weights, needed_weights
 
 State = Literal["ok", "missing", "broken"]
-LATER = "used from a coming version"
 _WAIT_S = 2.0
 _WAIT_IMPORT_S = 60.0
 _LEAST_FREE_BYTES = 200_000_000
@@ -62,6 +62,7 @@ class Diagnosis:
     chosen: PresetReport
     presets: tuple[PresetReport, ...]
     parts: tuple[Part, ...]
+    weights: tuple[Weights, ...]
     endpoint: Endpoint
 
 
@@ -71,29 +72,39 @@ def diagnose(settings: Settings, endpoint: str | None = None) -> Diagnosis:
     answered = ask_endpoint(endpoint)
     presets = tuple(_report(name, settings, parts, answered) for name in get_args(Preset))
     chosen = next(report for report in presets if report.preset == settings.preset)
-    return Diagnosis(chosen=chosen, presets=presets, parts=parts, endpoint=answered)
+    return Diagnosis(
+        chosen=chosen,
+        presets=presets,
+        parts=parts,
+        weights=needed_weights(settings),
+        endpoint=answered,
+    )
 
 
 def _report(
     name: str, settings: Settings, parts: tuple[Part, ...], endpoint: Endpoint
 ) -> PresetReport:
-    """What a preset lacks: needed parts, its mind, and the endpoint that is named, if it fails."""
+    """What a preset lacks: needed parts, its mind, its embedder, and the endpoint, if it fails."""
     lacks = [f"{p.name}: {p.version or p.state}" for p in parts if p.needed and p.state != "ok"]
-    try:
-        _open_mind(settings.model_copy(update={"preset": name}))
-    except AdmirError as error:
-        lacks.append(str(error))
-    except Exception as error:  # noqa: BLE001 - a package that is broken may raise anything
-        lacks.append(_told(error))
+    lacks += _faults(settings.model_copy(update={"preset": name}))
     if name != "offline" and endpoint.state == "failed":
         lacks.append(f"the endpoint {endpoint.url} does not answer: {endpoint.reason}")
     return PresetReport(preset=name, lacks=tuple(lacks))
 
 
-def _open_mind(settings: Settings) -> None:
-    from admir.backends.presets import open_mind
+def _faults(settings: Settings) -> list[str]:
+    """Why the mind and the embedder of the settings cannot be opened."""
+    from admir.backends.presets import open_embedder, open_mind
 
-    open_mind(settings)
+    found = []
+    for opened in (open_mind, open_embedder):
+        try:
+            opened(settings)
+        except AdmirError as error:
+            found.append(str(error))
+        except Exception as error:  # noqa: BLE001 - a package that is broken may raise anything
+            found.append(_told(error))
+    return found
 
 
 def _needed(memories: Path) -> tuple[Part, ...]:
@@ -117,10 +128,10 @@ def _optional() -> tuple[Part, ...]:
     return (
         _faces(),
         _faiss(),
-        _package("sentence-transformers", f"search by meaning ({LATER})", embed),
-        _package("torch", f"models on this machine ({LATER})", embed),
+        _package("sentence-transformers", "search by meaning", embed),
+        _package("torch", "what sentence-transformers computes with", embed),
         _gpu(),
-        _package("faster-whisper", f"speech without subtitles ({LATER})", speech),
+        _package("faster-whisper", "speech without subtitles", speech),
         _whisperx(),
     )
 
@@ -214,7 +225,7 @@ def _faces() -> Part:
 def _faiss() -> Part:
     cpu, gpu = _version("faiss-cpu"), _version("faiss-gpu")
     how = 'pip install "admir[cpu]" or "admir[gpu]", one of the two'
-    part = Part(name="faiss", state="missing", brings=f"search in many videos ({LATER})", how=how)
+    part = Part(name="faiss", state="missing", brings="search where clips are many", how=how)
     if cpu and gpu:
         told = "cpu and gpu overwrite each other: remove one"
         return replace(part, state="broken", version=told)
@@ -225,7 +236,7 @@ def _faiss() -> Part:
 def _gpu() -> Part:
     """The names of the GPUs, from the driver: asking torch would take seconds."""
     names = _output_of(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], _WAIT_S)
-    brings, how = f"faster models ({LATER})", "an NVIDIA GPU and its driver"
+    brings, how = "faster speech and embedding", "an NVIDIA GPU and its driver"
     state: State = "ok" if names else "missing"
     told = ", ".join(names.splitlines()[:4])
     return Part(name="gpu", state=state, version=told, brings=brings, how=how)
@@ -246,7 +257,9 @@ def _whisperx() -> Part:
     """`import whisperx` proves nothing; what transcribes is imported, where it can do no harm."""
     found = _version("whisperx")
     how = 'pip install "admir[whisperx]", in an environment of its own'
-    part = Part(name="whisperx", state="missing", brings=f"speech with speakers ({LATER})", how=how)
+    part = Part(
+        name="whisperx", state="missing", brings="speech with word times and speakers", how=how
+    )
     if not found:
         return part
     attempt = (

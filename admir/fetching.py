@@ -39,6 +39,7 @@ def fetch(wanted: Weights, tell: Callable[[int, int], None] = lambda _, __: None
         raise WeightsError(f"{wanted.name!r} is a folder; what it lacks cannot be fetched")
     try:
         import huggingface_hub
+        import huggingface_hub.utils
     except ImportError:
         raise BackendUnavailable(
             'fetching weights needs the extra "embed", "speech" or "whisperx": '

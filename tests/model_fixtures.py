@@ -62,6 +62,7 @@ def options_for(server: ModelServer, folder: Path, **more: Any) -> dict[str, Any
         "cache_folder": folder / "cache",
         "timeout_s": 5.0,
         "screen_text": "none",
+        "embedder": "hashing",
         "memories": folder / "memories",
         **more,
     }

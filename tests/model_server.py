@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+from admir.perception.embed import HashingEmbedder
 from tests.model_replies import ROLES_BY_TITLE, Asked, Say, default_reply, protocol_faults
 
 _REFUSALS = {
@@ -145,6 +146,8 @@ class ModelServer:
 
     def _refusal(self, body: dict[str, Any]) -> Http | None:
         """The 400 of a server that is sent something that it does not take."""
+        if _role_of(body) == "embed":
+            return None if all(body["input"]) else Http(400, "'$.input' is invalid.")
         faults = protocol_faults(body)
         if _role_of(body) not in ROLES_BY_TITLE.values():
             faults += [f"there is no role {_role_of(body)!r}"]
@@ -165,6 +168,8 @@ class ModelServer:
             said = item(asked) if callable(item) else item
             if said is not None and said != []:
                 return said
+        if asked.role == "embed":
+            return Raw(json.dumps(embeddings(asked.body["input"])))
         return default_reply(asked)
 
     def _send(self, handler: Any, body: dict[str, Any], item: Any) -> None:
@@ -184,11 +189,23 @@ class ModelServer:
             handler.write(200, json.dumps(said.body(body["model"])))
 
 
+def embeddings(texts: Sequence[str], width: int = 64) -> dict[str, Any]:
+    """The reply of an embedding model, last text first: `index` tells which is which."""
+    rows = HashingEmbedder().encode(texts)[:, :width]
+    data = [
+        {"index": n, "object": "embedding", "embedding": r.tolist()} for n, r in enumerate(rows)
+    ]
+    used = {"prompt_tokens": sum(map(len, texts)), "total_tokens": sum(map(len, texts))}
+    return {"object": "list", "model": "tiny", "data": data[::-1], "usage": used}
+
+
 def _as_text(item: Any) -> str:
     return item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
 
 
 def _role_of(body: dict[str, Any]) -> str:
+    if "input" in body:
+        return "embed"
     form = (body.get("response_format") or {}).get("json_schema")
     if form:
         return form["name"]

@@ -75,7 +75,8 @@ def test_it_is_quick_and_the_offline_preset_can_run(tmp_path: Path) -> None:
     ran = admir("doctor", "--json", "--memories", tmp_path / "m")
     assert time.monotonic() - started < 6, "3 s on a machine that has nothing else to do"
     assert (ran.code, ran.err) == (0, "")
-    assert ran.json.keys() == {"preset", "ready", "lacks", "parts", "endpoint", "presets"}
+    rows = {"preset", "ready", "lacks", "parts", "weights", "endpoint", "presets"}
+    assert ran.json.keys() == rows
     assert (ran.json["preset"], ran.json["ready"]) == ("offline", True)
     parts = {part["name"]: part for part in ran.json["parts"]}
     assert parts.keys() >= {"python", "admir", "memories", "on-screen text", "faiss", "whisperx"}
@@ -137,10 +138,19 @@ def test_what_is_missing_says_how_to_get_it(
     assert "faiss: missing" not in row["lacks"]
 
 
-def test_extras_that_nothing_uses_yet_say_so(call: Call) -> None:  # noqa: F811
-    parts = {part["name"]: part for part in call("doctor", "--json").json["parts"]}
-    for name in ("faiss", "torch", "sentence-transformers", "faster-whisper", "whisperx"):
-        assert "used from a coming version" in parts[name]["brings"]
+def test_weights_that_are_missing_are_listed_with_size_licence_and_way(
+    call: Call,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setenv("ADMIR_EMBEDDER", "BAAI/bge-m3")
+    [row] = call("doctor", "--json", "--set", "speech=none").json["weights"]
+    assert (row["name"], row["folder"], row["licence"]) == ("BAAI/bge-m3", None, "MIT")
+    assert row["file_bytes"] > 2e9
+    told = call("doctor", "--set", "speech=none").out
+    for words in ("missing, 2.29 GB", "MIT", "admir fetch-models", "not on the disk"):
+        assert words in " ".join(told.split())
 
 
 def test_what_is_broken_is_told_and_raises_nothing(

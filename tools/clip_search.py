@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from pydantic import Field
 
 from admir.memory.blocks import text_blocks
@@ -19,7 +21,7 @@ class ClipSearch(Arguments):
 async def run(context: ToolContext, arguments: ClipSearch) -> ToolResult:
     """The moments that fit the query, with everything shown and said in them."""
     top_k = arguments.top_k or context.settings.search_top_k
-    moments = context.index.moments(arguments.query, top_k)
+    moments = await asyncio.to_thread(context.index.moments, arguments.query, top_k)
     blocks = text_blocks(context.memory.screen_text)
     evidence: list[Evidence] = []
     for moment in moments:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from pydantic import Field
 
 from admir.memory.blocks import text_blocks
@@ -25,7 +27,9 @@ class GlobalBrowse(Arguments):
 async def run(context: ToolContext, arguments: GlobalBrowse) -> ToolResult:
     """The narrative and the clips that fit the question best, as many as `browse_top_k`."""
     memory = context.memory
-    hits = context.index.search(arguments.question, context.settings.browse_top_k)
+    hits = await asyncio.to_thread(
+        context.index.search, arguments.question, context.settings.browse_top_k
+    )
     chosen = {hit.clip_index for hit in hits}
     clips = [clip for clip in memory.clips if clip.index in chosen]
     blocks = text_blocks(memory.screen_text)

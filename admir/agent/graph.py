@@ -9,6 +9,7 @@ orient -> reason -> act ----+
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -122,7 +123,8 @@ class Agent:
 
     async def _orient(self, state: State, writer: StreamWriter) -> dict[str, Any]:
         """The narrative, and the subjects that the question is about (eq. 3)."""
-        active = active_subjects(
+        active = await asyncio.to_thread(
+            active_subjects,
             self.memory.subjects if self.settings.subject_registry else (),
             self.question,
             self.memory.narrative,

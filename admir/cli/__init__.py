@@ -1,4 +1,4 @@
-"""The command line: `admir build-memory`, `ask`, `list`, `show`, `demo`, `doctor`.
+"""The command line: `admir build-memory`, `ask`, `list`, `show`, `reindex`, `demo` and others.
 
 Exit codes: 0 done; 1 an unexpected fault; 2 bad usage, question or option; 3 a video cannot be
 read; 4 no memory of that id; 5 a memory is damaged, newer, or a file cannot be written; 6 another
@@ -15,6 +15,7 @@ from admir.cli.build import build_memory_command
 from admir.cli.demo import demo_command
 from admir.cli.doctor import doctor_command
 from admir.cli.memories import list_command, show_command
+from admir.cli.models import fetch_models_command, reindex_command
 from admir.cli.run import run
 
 app = typer.Typer(
@@ -28,8 +29,10 @@ app.command("build-memory", short_help="Build the memory of each video.")(build_
 app.command("ask", short_help="Answer one question, or a table of them.")(ask_command)
 app.command("list")(list_command)
 app.command("show")(show_command)
+app.command("reindex", short_help="Embed memories anew.")(reindex_command)
 app.command("demo", short_help="Ask questions about a bundled ad.")(demo_command)
 app.command("doctor", short_help="Say what is installed and what can run.")(doctor_command)
+app.command("fetch-models", short_help="Download the weights of models.")(fetch_models_command)
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ import typer
 from admir.cli.build import build
 from admir.cli.costs import tell_where_it_goes
 from admir.cli.options import (
+    EmbedderOption,
     Json,
     MaxCost,
     MaxSeconds,
@@ -31,6 +32,14 @@ if TYPE_CHECKING:
 
 MOST_FAILURES_TOLD = 10
 
+QuestionsOption = Annotated[
+    Path | None,
+    typer.Option(help="Table of questions in place of VIDEO QUESTION: .csv or .jsonl."),
+]
+OutOption = Annotated[
+    Path | None, typer.Option(help="Where the table's answers go: .csv or .jsonl.")
+]
+
 
 def ask_command(
     context: typer.Context,
@@ -41,16 +50,12 @@ def ask_command(
         str | None, typer.Argument(help="The question.", metavar="QUESTION")
     ] = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show the steps as a tree.")] = False,
-    questions: Annotated[
-        Path | None,
-        typer.Option(help="Table of questions in place of VIDEO QUESTION: .csv or .jsonl."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Where the table's answers go: .csv or .jsonl.")
-    ] = None,
+    questions: QuestionsOption = None,
+    out: OutOption = None,
     max_cost: MaxCost = None,
     max_seconds: MaxSeconds = None,
     max_tokens: MaxTokens = None,
+    embedder: EmbedderOption = None,
     memories: Memories = None,
     preset: PresetOption = None,
     sets: Sets = None,
@@ -68,8 +73,8 @@ def ask_command(
 
     A budget that is spent ends an answer with its best draft, and the answer says so.
     """
-    limits = {"max_cost": max_cost, "max_seconds": max_seconds, "max_tokens": max_tokens}
-    settings = settings_of(memories, preset, sets, no_cache=no_cache, **limits)
+    own = {"max_cost": max_cost, "max_seconds": max_seconds, "max_tokens": max_tokens}
+    settings = settings_of(memories, preset, sets, no_cache=no_cache, embedder=embedder, **own)
     tell_where_it_goes(settings)
     if questions is not None or out is not None:
         if questions is None or out is None:

@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from admir.cli.costs import say_estimates, tell_where_it_goes
-from admir.cli.options import Json, Memories, NoCache, PresetOption, Sets, settings_of
+from admir.cli.options import (
+    EmbedderOption,
+    Json,
+    LanguageOption,
+    Memories,
+    NoCache,
+    PresetOption,
+    ScreenTextOption,
+    Sets,
+    SpeechOption,
+    settings_of,
+)
 from admir.cli.run import EXIT_SOME_FAILED, complain, console, print_row, say
 from admir.errors import AdmirError, BackendUnavailable, OptionError
 
@@ -51,12 +62,10 @@ def build_memory_command(
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Say what a build would cost, and build nothing.")
     ] = False,
-    speech: Annotated[
-        str | None, typer.Option(help="auto: subtitles where there are any; none.", metavar="KIND")
-    ] = None,
-    screen_text: Annotated[
-        str | None, typer.Option(help="auto: read on-screen text; none.", metavar="KIND")
-    ] = None,
+    speech: SpeechOption = None,
+    language: LanguageOption = None,
+    screen_text: ScreenTextOption = None,
+    embedder: EmbedderOption = None,
     memories: Memories = None,
     preset: PresetOption = None,
     sets: Sets = None,
@@ -72,18 +81,30 @@ def build_memory_command(
     or video, error, kind.
     """
     settings = settings_of(
-        memories, preset, sets, no_cache=no_cache, speech=speech, screen_text=screen_text
+        memories,
+        preset,
+        sets,
+        no_cache=no_cache,
+        speech=speech,
+        language=language,
+        screen_text=screen_text,
+        embedder=embedder,
     )
     work = _Work(settings=settings, metadata=_metadata(meta), as_json=as_json)
     places = _numbered([place for video in videos for place in _places(Path(video))])
-    if estimate:
-        asked = [(place.path, place.fault) for place in places]
-        if say_estimates(asked, settings, as_json=as_json):
-            raise typer.Exit(EXIT_SOME_FAILED)
-        return
-    tell_where_it_goes(settings)
+    if not estimate:
+        return _build_all(places, work)
+    asked = [(place.path, place.fault) for place in places]
+    if say_estimates(asked, settings, as_json=as_json):
+        raise typer.Exit(EXIT_SOME_FAILED)
+    return None
+
+
+def _build_all(places: Sequence[_Place], work: _Work) -> None:
+    """Build one video after the other; the exit code tells what became of them."""
+    tell_where_it_goes(work.settings)
     failed = [(place.path, error) for place in places if (error := _build_one(place, work))]
-    if len(places) > 1 and not as_json:
+    if len(places) > 1 and not work.as_json:
         _summarise(len(places), failed)
     if failed:
         raise typer.Exit(failed[0][1].exit_code if len(places) == 1 else EXIT_SOME_FAILED)

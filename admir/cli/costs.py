@@ -50,9 +50,12 @@ def say_estimates(
 
 def tell_where_it_goes(settings: Settings) -> None:
     """Say once that frames and text leave this machine, where they do. Raises EndpointError."""
-    if settings.preset == "offline":
+    named = settings.embedder.partition("endpoint:")[2]
+    if settings.preset == "offline" and not named:
         return
-    from admir.backends.llm.endpoints import hosts, role_models
+    from admir.backends.llm.endpoints import embedding_model, hosts, role_models
 
-    if abroad := hosts(role_models(settings)):
+    if settings.preset != "offline" and (abroad := hosts(role_models(settings).values())):
         warn(f"frames and text of the video go to {', '.join(abroad)}")
+    if named and (abroad := hosts([embedding_model(settings, named)])):
+        warn(f"captions, speech and on-screen text go to {', '.join(abroad)}")

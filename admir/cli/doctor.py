@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from admir.cli.options import Json, Memories, PresetOption, settings_of
+from admir.cli.options import Json, Memories, PresetOption, Sets, settings_of
 from admir.cli.run import console, print_json
 from admir.errors import BackendUnavailable
 
@@ -21,6 +21,7 @@ def doctor_command(
     ] = None,
     memories: Memories = None,
     preset: PresetOption = None,
+    sets: Sets = None,
     as_json: Json = False,
 ) -> None:
     """Say what is installed, what is missing and how to get it, and whether the preset can run.
@@ -29,12 +30,13 @@ def doctor_command(
     that --endpoint or OPENAI_BASE_URL names.
 
     With --json: {"preset", "ready", "lacks", "parts": [{"name", "state", "version", "brings",
-    "how", "needed"}], "endpoint": {"state", "url", "models", "reason"}, "presets"}.
+    "how", "needed"}], "weights": [{"name", "purpose", "repo", "folder", "file_bytes", "licence"}],
+    "endpoint": {"state", "url", "models", "reason"}, "presets"}.
     """
     from admir.doctor import diagnose
     from admir.views import doctor as view
 
-    found = diagnose(settings_of(memories, preset), endpoint)
+    found = diagnose(settings_of(memories, preset, sets), endpoint)
     if as_json:
         print_json(view.of_diagnosis(found))
     else:

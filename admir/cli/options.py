@@ -47,6 +47,33 @@ Sets = Annotated[
         metavar="NAME=VALUE",
     ),
 ]
+EmbedderOption = Annotated[
+    str | None,
+    typer.Option(
+        "--embedder",
+        help="auto, hashing, endpoint:MODEL, or the name or folder of a model (BAAI/bge-m3).",
+        metavar="NAME",
+    ),
+]
+SpeechOption = Annotated[
+    str | None,
+    typer.Option(
+        "--speech",
+        help="auto: subtitles, else an engine that is installed; none; whisperx; faster-whisper; "
+        "or a file of subtitles (.srt, .vtt).",
+        metavar="KIND",
+    ),
+]
+ScreenTextOption = Annotated[
+    str | None,
+    typer.Option("--screen-text", help="auto: read on-screen text; none.", metavar="KIND"),
+]
+LanguageOption = Annotated[
+    str | None,
+    typer.Option(
+        "--language", help="Spoken language, as en or zh [default: detected].", metavar="CODE"
+    ),
+]
 MaxCost = Annotated[
     float | None, typer.Option(help="US dollars an answer may cost.", metavar="USD")
 ]

@@ -11,6 +11,7 @@ from rich.text import Text
 from admir.doctor import Diagnosis, Part, PresetReport
 from admir.endpoint import Endpoint
 from admir.text import shown
+from admir.weights import Weights
 
 _MARKS = {"ok": ("✓", "green"), "missing": ("-", "dim"), "broken": ("✗", "red")}
 _MOST_MODELS = 8
@@ -21,6 +22,8 @@ def show_diagnosis(console: Console, found: Diagnosis) -> None:
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
     for part in found.parts:
         table.add_row(*_part(part))
+    for weights in found.weights:
+        table.add_row(*_weights(weights))
     console.print(table)
     console.print(_endpoint(found.endpoint))
     for report in found.presets:
@@ -34,6 +37,15 @@ def _part(part: Part) -> tuple[Text, Text, Text, Text]:
     told = Text(shown(part.version or part.state), style=colour if part.state != "ok" else "")
     brings = part.brings if part.state == "ok" else f"{part.brings}: {part.how}"
     return Text(mark, style=colour), Text(part.name), told, Text(shown(brings), style="dim")
+
+
+def _weights(found: Weights) -> tuple[Text, Text, Text, Text]:
+    mark, colour = _MARKS["ok" if found.folder else "missing"]
+    size = f"{found.file_bytes / 1e9:.2f} GB" if found.file_bytes else "size unknown"
+    told = Text(size if found.folder else f"missing, {size}", style="" if found.folder else colour)
+    place = f"in {found.folder}" if found.folder else f"{found.repo}: admir fetch-models"
+    brings = ", ".join(filter(None, (f"weights for {found.purpose}", found.licence, place)))
+    return Text(mark, style=colour), Text(shown(found.name)), told, Text(shown(brings), style="dim")
 
 
 def _endpoint(endpoint: Endpoint) -> Text:
@@ -63,6 +75,7 @@ def of_diagnosis(found: Diagnosis) -> dict[str, Any]:
         "ready": found.chosen.ready,
         "lacks": found.chosen.lacks,
         "parts": found.parts,
+        "weights": found.weights,
         "endpoint": found.endpoint,
         "presets": [
             {"preset": r.preset, "ready": r.ready, "lacks": r.lacks} for r in found.presets

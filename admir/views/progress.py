@@ -63,6 +63,18 @@ class BuildBar(_Bar):
         self._bar.update(self._task, completed=done, stage=_stage(event))
 
 
+class BytesBar(_Bar):
+    """`with BytesBar(console, title) as bar:` then `bar.show(done, total)`, in bytes."""
+
+    def __init__(self, console: Console, title: str) -> None:
+        super().__init__(console, title, "{task.percentage:>3.0f}%", 1)
+
+    def show(self, done: int, total: int) -> None:
+        """Move to so many bytes of so many."""
+        told = f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+        self._bar.update(self._task, completed=done, total=max(1, total), stage=told)
+
+
 class RowsBar(_Bar):
     """`with RowsBar(console, title) as bar:` then `start`, and `step` for each row that is done."""
 

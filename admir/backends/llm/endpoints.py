@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
@@ -175,7 +175,7 @@ def is_loopback(base_url: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def hosts(models: Mapping[Role, RoleModel]) -> tuple[str, ...]:
-    """The hosts beyond this machine that get what the roles are shown."""
-    urls = {m.base_url for m in models.values() if not is_loopback(m.base_url)}
+def hosts(models: Iterable[RoleModel]) -> tuple[str, ...]:
+    """The hosts beyond this machine that get what the models are shown."""
+    urls = {model.base_url for model in models if not is_loopback(model.base_url)}
     return tuple(sorted({urlsplit(url).hostname or "" for url in urls}))

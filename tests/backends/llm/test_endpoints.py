@@ -89,9 +89,9 @@ def test_an_address_that_is_none_is_an_error(settings, monkeypatch, url):
 
 
 def test_hosts_beyond_this_machine_are_named(server, settings):
-    assert hosts(role_models(settings())) == ()
+    assert hosts(role_models(settings()).values()) == ()
     roles = {"expert": {"model": "o1", "base_url": "https://models.invalid/v1", "api_key": "k"}}
-    assert hosts(role_models(settings(roles=roles))) == ("models.invalid",)
+    assert hosts(role_models(settings(roles=roles)).values()) == ("models.invalid",)
 
 
 def test_the_environment_alone_is_enough(grey, server, tmp_path, monkeypatch):
