@@ -5,6 +5,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := $(BIN)/uv
 RUN := $(BIN)/python -m
+# Our own modules, which the installation of the packages leaves out.
+COMPILE = $(RUN) compileall -q admir memory prompts server tools
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check bench clean
@@ -62,9 +64,11 @@ $(UV):
 .venv/ready: $(UV) pyproject.toml uv.lock
 	@echo "==> Installing the packages of uv.lock (about 700 MB)"
 	@VIRTUAL_ENV=.venv $(UV) sync --active --quiet --inexact --frozen --no-dev --extra cpu --compile-bytecode
+	@$(COMPILE)
 	@touch $@
 
 .venv/ready-dev: $(UV) pyproject.toml uv.lock
 	@echo "==> Installing the packages of uv.lock and the tools for development"
 	@VIRTUAL_ENV=.venv $(UV) sync --active --quiet --inexact --frozen --extra cpu --compile-bytecode
+	@$(COMPILE)
 	@touch $@ .venv/ready

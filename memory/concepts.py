@@ -18,7 +18,6 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from admir.backends.offline.story import infer_span
 from admir.text import close_gaps, share_held, squash, stem, words
 from admir.types import Clip, ScreenText, Utterance
 
@@ -107,6 +106,8 @@ def _unspoken(clips: Sequence[Clip]) -> list[float]:
 
 def _inferred_of(clip: Clip) -> dict[str, float]:
     """The confidence of each label that the story rules infer from a clip, and of its kind."""
+    from admir.backends.offline.story import infer_span  # builds do not need it
+
     shown = [
         ScreenText(
             span=clip.span, text=text, box=_ANYWHERE, confidence=1.0, frame_s=clip.span.start_s

@@ -64,6 +64,17 @@ def test_importing_admir_loads_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
+def test_a_build_by_models_prepares_nothing_of_the_offline_mind():
+    code = (
+        "import sys, admir.memory.builder, admir.backends.llm; "
+        "from admir.perception import look; "
+        "offline = [m for m in sys.modules if m.startswith('admir.backends.offline')]; "
+        "print(offline, look._known.cache_info().currsize)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[] 0"
+
+
 def test_public_names_are_complete():
     import admir
 

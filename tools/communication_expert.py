@@ -10,7 +10,7 @@ from admir.backends.base import GridReading
 from admir.memory.blocks import text_blocks
 from admir.memory.pixels import frames_at
 from admir.perception.decode import sample_times
-from admir.perception.grids import CELL_SIDE, EXPERT_FRAMES, make_grids
+from admir.perception.grids import EXPERT_FRAMES, make_grids
 from admir.tools.base import Arguments, Tool, ToolContext, ToolResult
 from admir.types import Evidence, Span
 
@@ -35,7 +35,8 @@ async def run(context: ToolContext, arguments: CommunicationExpert) -> ToolResul
     end_s = memory.video.duration_s if arguments.end_s is None else arguments.end_s
     span = Span(start_s=arguments.start_s, end_s=end_s).clamp(memory.video.span)
     times = sample_times(span, EXPERT_FRAMES / max(span.duration_s, 1e-6), EXPERT_FRAMES)
-    pictures = await asyncio.to_thread(frames_at, memory, times, CELL_SIDE)
+    side = context.perceiver.cell_side(memory.video.width, memory.video.height)
+    pictures = await asyncio.to_thread(frames_at, memory, times, side)
     report = await context.perceiver.read_grids(
         GridReading(
             focus=arguments.focus,

@@ -42,7 +42,8 @@ async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
         raise ValueError(f"a literal look takes at most {MOST_LITERAL_S:g} s; narrow {span}")
     times = _times(context, span, arguments.mode)
     dense = arguments.mode == "literal" and context.perceiver.looks
-    side = context.perceiver.caption_side if dense else MAX_SIDE
+    video = context.memory.video
+    side = context.perceiver.cell_side(video.width, video.height) if dense else MAX_SIDE
     pictures = await asyncio.to_thread(frames_at, context.memory, times, side)
     if not pictures:
         raise ValueError("there are no pictures: this memory is of text alone")

@@ -245,6 +245,9 @@ class Perceiver(Protocol):
     looks: bool
     caption_side: int
 
+    def cell_side(self, width: int, height: int) -> int:
+        """Longest side in pixels of a frame in a grid, for a video of this width and height."""
+
     async def caption(self, view: ClipView) -> Caption:
         """Describe a clip and name who and what appears in it; raises ModelError."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal
+from functools import cache
+from typing import Any, Literal, NamedTuple
 
 import cv2
 import numpy as np
@@ -56,7 +57,17 @@ def _lab(bgr: NDArray[Any]) -> NDArray[np.float32]:
     return np.asarray(lab * (1.0, _CHROMA_WEIGHT, _CHROMA_WEIGHT), dtype=np.float32)
 
 
-def _known() -> tuple[NDArray[np.str_], NDArray[np.float32]]:
+class _Known(NamedTuple):
+    """Known colours: the name of each, its place in CIE Lab, and the square of that."""
+
+    names: NDArray[np.str_]
+    points: NDArray[np.float32]
+    squares: NDArray[np.float32]
+
+
+@cache
+def _known() -> _Known:
+    """Made when a colour is first named: OpenCV takes 50 ms for its tables of Lab."""
     pairs = [
         (name, bytes.fromhex(code)[::-1])
         for table in (_SWATCHES, _OF_SKIN)
@@ -64,11 +75,11 @@ def _known() -> tuple[NDArray[np.str_], NDArray[np.float32]]:
         for code in codes
     ]
     colours = np.array([tuple(bgr) for _, bgr in pairs], dtype=np.uint8)
-    return np.array([name for name, _ in pairs]), _lab(colours)
+    points = _lab(colours)
+    names = np.array([name for name, _ in pairs])
+    return _Known(names=names, points=points, squares=np.square(points).sum(axis=1))
 
 
-_NAMES, _POINTS = _known()
-_POINT_SQUARES = np.square(_POINTS).sum(axis=1)
 _AT_ONCE = 512
 """Pixels a step: their distances stay in the cache, and BLAS wakes no other thread for so few."""
 
@@ -93,22 +104,22 @@ def colour_shares(bgr: NDArray[Any]) -> list[tuple[str, float]]:
     counts = Counter[str]()
     for point, count in enumerate(np.bincount(nearest)):
         if count:
-            counts[str(_NAMES[point])] += int(count)
+            counts[str(_known().names[point])] += int(count)
     return [(name, count / len(nearest)) for name, count in counts.most_common()]
 
 
 def name_colours(bgr: NDArray[Any]) -> list[str]:
     """The name of each pixel of [..., 3]: that of the nearest known colour in CIE Lab."""
-    return [str(name) for name in _NAMES[_nearest(bgr)].tolist()]
+    return [str(name) for name in _known().names[_nearest(bgr)].tolist()]
 
 
 def _nearest(bgr: NDArray[Any]) -> NDArray[np.intp]:
     """The known colour that is nearest to each pixel, by its number."""
-    rows = _lab(bgr)
+    rows, known = _lab(bgr), _known()
     nearest = np.empty(len(rows), dtype=np.intp)
     for start in range(0, len(rows), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        nearest[part] = (_POINT_SQUARES - 2 * rows[part] @ _POINTS.T).argmin(axis=1)
+        nearest[part] = (known.squares - 2 * rows[part] @ known.points.T).argmin(axis=1)
     return nearest
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
+from functools import lru_cache
 from pathlib import Path
 
 import av
@@ -26,11 +27,29 @@ def pictures(path: Path, times_s: Sequence[float], longest: int = MAX_SIDE) -> l
 
     Returns fewer where the file cannot be read there. Raises VideoNotFound or VideoUnreadable.
     """
-    zero_s = _first_stamp_s(path)
-    with open_container(path) as container:
-        backs_s = (math.inf,) if _begins_anew(container) else _STEPS_BACK_S
+    zero_s, backs_s = _ways_in(path, _version(path))
     grabbed = (_grab(path, zero_s, group, backs_s, longest) for group in _near(times_s))
     return [shown for group in grabbed for shown in group]
+
+
+def _version(path: Path) -> tuple[int, int] | None:
+    """What tells a file from the one that stood there before; None where there is none."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=32)
+def _ways_in(path: Path, version: tuple[int, int] | None) -> tuple[float, tuple[float, ...]]:
+    """The zero of our times in the file's own, and how far back to seek.
+
+    A question looks again and again at one file: each look would open and decode it for these.
+    """
+    zero_s = _first_stamp_s(path)
+    with open_container(path) as container:
+        return zero_s, (math.inf,) if _begins_anew(container) else _STEPS_BACK_S
 
 
 def _begins_anew(container: av.container.InputContainer) -> bool:

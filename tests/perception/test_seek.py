@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from admir.demo import AD
+from admir.errors import VideoNotFound
 from admir.perception.seek import pictures
 from tests.perception.videos import damage_packet, encode, number_of, numbered
 from tests.properties import examples
@@ -77,3 +78,20 @@ def test_times_far_apart_are_found_as_well_as_near_ones():
 def test_the_pictures_before_a_damaged_place_are_still_given(loud):
     found = pictures(damage_packet(loud, "video", 40), [0.1, 2.8])
     assert [p.time_s for p in found][:1] == [0.1]
+
+
+def test_a_file_that_takes_the_place_of_another_is_looked_at_anew(tmp_path):
+    path, shown = tmp_path / "a.mkv", [numbered(n) for n in range(10)]
+    for first_ms in (0, 3000):
+        encode(path, shown, times_ms=[first_ms + 40 * n for n in range(10)])
+        with av.open(str(path)) as container:
+            assert next(container.decode(video=0)).time == pytest.approx(first_ms / 1000, abs=0.1)
+        assert [number_of(p.pixels) for p in pictures(path, [0.0, 0.2])] == [0, 5]
+
+
+def test_a_file_that_has_gone_is_not_found_though_it_was_looked_at_before(tmp_path):
+    path = encode(tmp_path / "a.mp4", [numbered(n) for n in range(3)])
+    assert len(pictures(path, [0.0])) == 1
+    path.unlink()
+    with pytest.raises(VideoNotFound):
+        pictures(path, [0.0])

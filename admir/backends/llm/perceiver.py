@@ -29,7 +29,7 @@ from admir.backends.llm.forms import (
 )
 from admir.backends.llm.merging import merge_registries
 from admir.backends.llm.model import Model
-from admir.backends.llm.parts import Part, clean, data_block, image
+from admir.backends.llm.parts import Part, clean, data_block, image, pixels_of
 from admir.perception.decode import Picture
 from admir.perception.grids import Grid, make_grids
 from admir.prompts import load_prompt
@@ -55,6 +55,14 @@ class LlmPerceiver:
     def __init__(self, model: Model) -> None:
         self._model = model
         self.id = _id(model)
+
+    @staticmethod
+    def cell_side(width: int, height: int) -> int:
+        """See `Perceiver`: that of the grid as it is sent, so that it is scaled once."""
+        shape = max(1, width), max(1, height)
+        scale = GRID_SIDE / max(shape)
+        grid = max(1, round(shape[0] * scale)), max(1, round(shape[1] * scale))
+        return max(pixels_of(grid, GRID_SIDE)) // 2
 
     async def caption(self, view: ClipView) -> Caption:
         """See `Perceiver`: from up to 5 frames with the clip's speech and text."""

@@ -20,6 +20,7 @@ from admir.backends.offline.persuasion import read_grids
 from admir.backends.offline.telling import tell_story
 from admir.backends.registry import numbered, united
 from admir.perception.decode import Picture
+from admir.perception.grids import CELL_SIDE
 from admir.perception.look import look_words
 from admir.perception.ocr import TextReader
 from admir.types import Clip, Narrative, Subject
@@ -36,6 +37,11 @@ class OfflinePerceiver:
 
     def __init__(self, reader: TextReader) -> None:
         self._reader = reader
+
+    @staticmethod
+    def cell_side(width: int, height: int) -> int:
+        """See `Perceiver`."""
+        return CELL_SIDE
 
     async def caption(self, view: ClipView) -> Caption:
         """See `Perceiver`: colour, light, motion, shots, and who speaks."""

@@ -1,0 +1,41 @@
+"""Frames of a grid are decoded in the size in which the grid is sent."""
+
+from __future__ import annotations
+
+import base64
+
+import cv2
+import numpy as np
+import pytest
+
+from admir.backends.llm.parts import image, image_tokens
+from admir.backends.llm.perceiver import GRID_SIDE, LlmPerceiver
+from admir.perception.decode import Picture, shrink
+from admir.perception.grids import CELL_SIDE, make_grids
+
+
+def grid_of(width, height, side):
+    """A grid of frames of a video so large, whose longest side is at most `side`."""
+    pixels = shrink(np.full((height, width, 3), 90, dtype=np.uint8), side)
+    return make_grids([Picture(time_s=0.0, pixels=pixels)] * 4)[0].pixels
+
+
+@pytest.mark.parametrize(
+    "size", [(1280, 720), (720, 1280), (1920, 1080), (1440, 1080), (720, 900), (1080, 1080)]
+)
+def test_a_grid_is_sent_in_the_size_in_which_it_was_made(size):
+    grid = grid_of(*size, LlmPerceiver.cell_side(*size))
+    sent = cv2.imdecode(
+        np.frombuffer(base64.b64decode(image(grid, GRID_SIDE).data), dtype=np.uint8),
+        cv2.IMREAD_COLOR,
+    )
+    assert sent.shape == grid.shape
+    widest = image(grid_of(*size, CELL_SIDE), GRID_SIDE)
+    shape = cv2.imdecode(np.frombuffer(base64.b64decode(widest.data), np.uint8), 1).shape
+    assert image_tokens(*sent.shape[1::-1]) == image_tokens(*shape[1::-1])
+    assert max(sent.shape) >= max(shape) - 2, "and no smaller than it was"
+
+
+@pytest.mark.parametrize("size", [(0, 0), (4000, 1)])
+def test_an_unknown_or_odd_size_has_a_side_too(size):
+    assert LlmPerceiver.cell_side(*size) == CELL_SIDE
