@@ -32,6 +32,7 @@ from admir.memory.blocks import text_blocks
 from admir.memory.captioning import Captioned, Captioning, with_captions
 from admir.memory.clips import Told, digest, make_clips, uncaptioned, view_of
 from admir.memory.feed import ClipFeed
+from admir.memory.hearing import Hearing
 from admir.memory.index import check_vectors
 from admir.memory.paid import PaidJournal
 from admir.memory.people import find_people
@@ -52,7 +53,6 @@ from admir.memory.walk import WalkStage, shown_smaller, stated_duration_s
 from admir.perception.decode import open_container
 from admir.perception.embed import Vectors
 from admir.perception.speech import Transcript
-from admir.perception.subtitles import read_subtitles
 from admir.trace import BuildEvent, BuildProgress, Built
 from admir.types import (
     Clip,
@@ -165,7 +165,8 @@ class _Build:
     async def _make(self, plan: _Plan) -> Memory:
         """The stages, in order."""
         journal = PaidJournal(plan.folder / _SCRATCH[0], self.tools.mind.spent)
-        speech = await self._timed("speech", self._thread(self._speech))
+        hearing = partial(self._hearing().run, journal)
+        speech = await self._timed("speech", self._thread(hearing))
         looks = self.tools.mind.perceiver.looks
         describe = self._looked_at if looks else self._measured
         told = await describe(plan, journal, speech)
@@ -202,10 +203,15 @@ class _Build:
         publish = partial(self._publish, plan.folder, memory, vectors)
         return await self._timed("store", self._thread(publish))
 
-    def _speech(self) -> Transcript:
-        if self.tools.settings.speech == "none":
-            return Transcript(utterances=(), source="none: switched off")
-        return read_subtitles(self.path)
+    def _hearing(self) -> Hearing:
+        return Hearing(
+            path=self.path,
+            settings=self.tools.settings,
+            transcriber=self.tools.transcriber,
+            deaf_because=self.tools.deaf_because,
+            tell=partial(self._progress, "speech"),
+            stop=lambda: self.stopped,
+        )
 
     async def _measured(self, plan: _Plan, journal: PaidJournal, speech: Transcript) -> Told:
         """For a mind that does not look: everything is measured before a clip is captioned."""

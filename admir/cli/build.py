@@ -52,7 +52,15 @@ def build_memory_command(
         bool, typer.Option("--estimate", help="Say what a build would cost, and build nothing.")
     ] = False,
     speech: Annotated[
-        str | None, typer.Option(help="auto: subtitles where there are any; none.", metavar="KIND")
+        str | None,
+        typer.Option(
+            help="auto: subtitles, else recognised where a recogniser is installed; none; "
+            "whisperx; faster-whisper; or a file of subtitles.",
+            metavar="KIND",
+        ),
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="Language spoken: en, zh [default: detected]", metavar="CODE")
     ] = None,
     screen_text: Annotated[
         str | None, typer.Option(help="auto: read on-screen text; none.", metavar="KIND")
@@ -72,10 +80,17 @@ def build_memory_command(
     or video, error, kind.
     """
     settings = settings_of(
-        memories, preset, sets, no_cache=no_cache, speech=speech, screen_text=screen_text
+        memories,
+        preset,
+        sets,
+        no_cache=no_cache,
+        speech=speech,
+        language=language,
+        screen_text=screen_text,
     )
     work = _Work(settings=settings, metadata=_metadata(meta), as_json=as_json)
     places = _numbered([place for video in videos for place in _places(Path(video))])
+    _check_speech(settings, len(places))
     if estimate:
         asked = [(place.path, place.fault) for place in places]
         if say_estimates(asked, settings, as_json=as_json):
@@ -87,6 +102,18 @@ def build_memory_command(
         _summarise(len(places), failed)
     if failed:
         raise typer.Exit(failed[0][1].exit_code if len(places) == 1 else EXIT_SOME_FAILED)
+
+
+def _check_speech(settings: Settings, count: int) -> None:
+    """A file of subtitles belongs to one video, and must be there."""
+    from admir.settings import SPEECH_KINDS
+
+    if settings.speech in SPEECH_KINDS:
+        return
+    if count > 1:
+        raise OptionError(f"--speech {settings.speech!r} belongs to one video, {count} are given")
+    if not Path(settings.speech).expanduser().is_file():
+        raise OptionError(f"--speech {settings.speech!r}: there is no such file")
 
 
 def _places(path: Path) -> list[_Place]:
