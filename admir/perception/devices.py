@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -102,6 +103,15 @@ def _free_of(told: str, visible: str) -> int | None:
             free |= {parts[0]: int(parts[2]), parts[1]: int(parts[2])}
     named = (mb for name, mb in free.items() if wanted and name.startswith(wanted))
     return next(named, next(iter(free.values()), None))
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Around the loading of weights, which may hold anything: all that fails is a RuntimeError."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - tokenizers raises Exception itself
+        raise RuntimeError(str(error)) from None
 
 
 def with_cpu_behind(place: Place, work: Callable[[Place], T], warn: Warn, what: str) -> T:

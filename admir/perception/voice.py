@@ -14,7 +14,7 @@ from admir.types import Span
 LONGEST_PIECE_S = 28.0
 """Whisper hears 30 s at once."""
 
-_PAUSE_S = 2.0
+PAUSE_S = 2.0
 """Pieces are cut where nobody speaks for longer: in long pauses Whisper invents words."""
 
 _BLOCK_S = 600.0
@@ -44,12 +44,17 @@ def speech_spans(audio: Audio, stop: Callable[[], bool] = lambda: False) -> tupl
     return tuple(found)
 
 
-def pieces_of(spans: Sequence[Span], longest_s: float = LONGEST_PIECE_S) -> tuple[Span, ...]:
-    """Stretches joined over short pauses into pieces of at most `longest_s`, in time order."""
+def pieces_of(
+    spans: Sequence[Span], longest_s: float = LONGEST_PIECE_S, pause_s: float = PAUSE_S
+) -> tuple[Span, ...]:
+    """Stretches joined over pauses of at most `pause_s` into pieces of at most `longest_s`.
+
+    A longer stretch stays as it is. In time order.
+    """
     pieces: list[Span] = []
     for span in spans:
         last = pieces[-1] if pieces else None
-        joins = last and last.gap_s(span) <= _PAUSE_S and span.end_s - last.start_s <= longest_s
+        joins = last and last.gap_s(span) <= pause_s and span.end_s - last.start_s <= longest_s
         if last and joins:
             pieces[-1] = Span(start_s=last.start_s, end_s=max(last.end_s, span.end_s))
         else:

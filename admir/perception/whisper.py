@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from admir.errors import OptionError
-from admir.perception.devices import Place, Share, place_for, with_cpu_behind
+from admir.perception.devices import Place, Share, loading, place_for, with_cpu_behind
 from admir.perception.heard import Heard, believed, utterance_of, word_of
 from admir.perception.speech import Audio
 from admir.perception.voice import cut, pieces_of, speech_spans
@@ -70,9 +70,10 @@ def load_whisper(folder: Path, place: Place) -> Any:
     """The model of a folder; raises RuntimeError as CTranslate2 does."""
     from faster_whisper import WhisperModel
 
-    return WhisperModel(
-        str(folder), device=place.device, compute_type=place.compute_type, local_files_only=True
-    )
+    with loading():
+        return WhisperModel(
+            str(folder), device=place.device, compute_type=place.compute_type, local_files_only=True
+        )
 
 
 def sees_cuda() -> bool:

@@ -1,4 +1,4 @@
-"""A spoken sample (made by `scripts/voice_sample.py`), and videos in which it, or music, is heard."""
+"""A spoken sample (made by `scripts/voice_sample.py`), and videos in which it or music is heard."""
 
 from __future__ import annotations
 
@@ -56,9 +56,12 @@ def write_sounding(
     seconds: float | None = None,
     picture_at_s: float = 0.0,
     sound_at_s: float = 0.0,
-    languages: tuple[str, ...] = (),
+    gap: tuple[float, float] | None = None,
 ) -> Path:
-    """A video of one colour and these samples, each from its own time of the file on."""
+    """A video of one colour and these samples, each from its own time of the file on.
+
+    The packets that begin in the `gap` (seconds of the samples) are left out.
+    """
     seconds = seconds or len(samples) / rate
     with av.open(str(path), "w") as container:
         video = container.add_stream("libx264", rate=5)
@@ -70,6 +73,8 @@ def write_sounding(
             container.mux(video.encode(picture))
         container.mux(video.encode())
         for start in range(0, len(samples), 1024):
+            if gap and gap[0] <= start / rate < gap[1]:
+                continue
             part = samples[None, start : start + 1024]
             frame = av.AudioFrame.from_ndarray(part, "fltp", "mono")
             frame.sample_rate, frame.pts = rate, start + round(sound_at_s * rate)
