@@ -32,7 +32,6 @@ from admir.memory.blocks import text_blocks
 from admir.memory.captioning import Captioned, Captioning, with_captions
 from admir.memory.clips import Told, digest, make_clips, uncaptioned, view_of
 from admir.memory.feed import ClipFeed
-from admir.memory.hearing import Hearing
 from admir.memory.index import check_vectors
 from admir.memory.paid import PaidJournal
 from admir.memory.people import find_people
@@ -165,8 +164,9 @@ class _Build:
     async def _make(self, plan: _Plan) -> Memory:
         """The stages, in order."""
         journal = PaidJournal(plan.folder / _SCRATCH[0], self.tools.mind.spent)
-        hearing = partial(self._hearing().run, journal)
-        speech = await self._timed("speech", self._thread(hearing))
+        tell = partial(self._progress, "speech")
+        hearing = self.tools.hearing(self.path, tell, lambda: self.stopped)
+        speech = await self._timed("speech", self._thread(partial(hearing.run, journal)))
         looks = self.tools.mind.perceiver.looks
         describe = self._looked_at if looks else self._measured
         told = await describe(plan, journal, speech)
@@ -202,16 +202,6 @@ class _Build:
         )
         publish = partial(self._publish, plan.folder, memory, vectors)
         return await self._timed("store", self._thread(publish))
-
-    def _hearing(self) -> Hearing:
-        return Hearing(
-            path=self.path,
-            settings=self.tools.settings,
-            transcriber=self.tools.transcriber,
-            deaf_because=self.tools.deaf_because,
-            tell=partial(self._progress, "speech"),
-            stop=lambda: self.stopped,
-        )
 
     async def _measured(self, plan: _Plan, journal: PaidJournal, speech: Transcript) -> Told:
         """For a mind that does not look: everything is measured before a clip is captioned."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from admir.backends.base import Mind
 from admir.errors import OptionError, VideoUnreadable
-from admir.memory.hearing import hearing_parts
+from admir.memory.hearing import Hearing, hearing_parts
 from admir.memory.survey import Survey
 from admir.perception.decode import VideoFacts
 from admir.perception.embed import Embedder
@@ -45,6 +45,19 @@ class Makers:
     reader: TextReader
     transcriber: Transcriber | None = None
     deaf_because: str = ""
+
+    def hearing(
+        self, path: Path, tell: Callable[[int, int], None], stop: Callable[[], bool]
+    ) -> Hearing:
+        """The speech stage of a video."""
+        return Hearing(
+            path=path,
+            settings=self.settings,
+            transcriber=self.transcriber,
+            deaf_because=self.deaf_because,
+            tell=tell,
+            stop=stop,
+        )
 
 
 def read_source(path: Path) -> Source:

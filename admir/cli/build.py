@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from admir.cli.costs import say_estimates, tell_where_it_goes
-from admir.cli.options import Json, Memories, NoCache, PresetOption, Sets, settings_of
+from admir.cli.options import (
+    Json,
+    Language,
+    Memories,
+    NoCache,
+    PresetOption,
+    Sets,
+    Speech,
+    settings_of,
+)
 from admir.cli.run import EXIT_SOME_FAILED, complain, console, print_row, say
 from admir.errors import AdmirError, BackendUnavailable, OptionError
 
@@ -51,17 +60,8 @@ def build_memory_command(
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Say what a build would cost, and build nothing.")
     ] = False,
-    speech: Annotated[
-        str | None,
-        typer.Option(
-            help="auto: subtitles, else recognised where a recogniser is installed; none; "
-            "whisperx; faster-whisper; or a file of subtitles.",
-            metavar="KIND",
-        ),
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option(help="Language spoken: en, zh [default: detected]", metavar="CODE")
-    ] = None,
+    speech: Speech = None,
+    language: Language = None,
     screen_text: Annotated[
         str | None, typer.Option(help="auto: read on-screen text; none.", metavar="KIND")
     ] = None,
@@ -80,9 +80,7 @@ def build_memory_command(
     or video, error, kind.
     """
     settings = settings_of(
-        memories,
-        preset,
-        sets,
+        *(memories, preset, sets),
         no_cache=no_cache,
         speech=speech,
         language=language,

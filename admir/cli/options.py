@@ -47,6 +47,17 @@ Sets = Annotated[
         metavar="NAME=VALUE",
     ),
 ]
+Speech = Annotated[
+    str | None,
+    typer.Option(
+        help="auto: subtitles, else recognised where a recogniser is installed; none; whisperx; "
+        "faster-whisper; or a file of subtitles.",
+        metavar="KIND",
+    ),
+]
+Language = Annotated[
+    str | None, typer.Option(help="Language spoken: en, zh [default: detected]", metavar="CODE")
+]
 MaxCost = Annotated[
     float | None, typer.Option(help="US dollars an answer may cost.", metavar="USD")
 ]

@@ -97,12 +97,12 @@ class WhisperX:
         with _quiet():
             work = _Work(audio, pieces, tell, stop)
             try:
-                heard, language = self._at_place(partial(self._recognise, work))
-                heard = self._with_words(work, believed(heard), language)
-                heard = self._with_speakers(work, believed(heard))
+                raw, language = self._at_place(partial(self._recognise, work))
+                heard = self._with_words(work, believed(raw), language)
+                told = self._with_speakers(work, believed(heard))
             except _Stopped:
                 return ()
-        return tuple(utterance_of(each, language) for each in heard)
+        return tuple(utterance_of(each, language) for each in told)
 
     def _at_place(self, do: Callable[[Place], T]) -> T:
         warn = self._warn_once

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from admir.errors import BackendUnavailable, OptionError
@@ -22,16 +24,17 @@ class Ears:
 
     engine, model = "fake 1.0", "tiny@1"
 
-    def __init__(self, *, says="Try Aurora", dies=None, warnings=()):
+    def __init__(self, *, says="Try Aurora", dies=None, warnings=(), step_s=0.0):
         self.id = "fake 1.0, tiny@1"
         self.says, self.dies, self.warnings = says, dies, warnings
-        self.count = 0
+        self.count, self.step_s = 0, step_s
 
     def transcribe(self, audio, *, tell=lambda _: None, stop=lambda: False):
         self.count += 1
         assert len(audio) == len(voice())
         for second in range(1, 11):
             tell(float(second))
+            time.sleep(self.step_s)
             if stop():
                 return ()
         if self.dies:
@@ -182,7 +185,7 @@ def test_a_build_that_dies_later_does_not_listen_again(tmp_path, video, monkeypa
 
 
 def test_a_build_that_is_stopped_while_it_listens_listens_again(tmp_path, video):
-    ears = Ears()
+    ears = Ears(step_s=0.1)
     maker = builder_of(tmp_path / "m", ears=ears)
     stop_after(maker, video, "speech", 3)
     built, _ = build(maker, video)
