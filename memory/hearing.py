@@ -75,7 +75,7 @@ class Hearing:
         key = f"speech:{transcriber.id}"
         if key in journal:
             return _TRANSCRIPT.validate_python(journal[key])
-        audio = decode_audio(self.path, self.stop)
+        audio = decode_audio(self.path, self.settings.language, self.stop)
         if not audio.size:
             return Transcript(utterances=(), source="none: the video has no sound")
         whole_s = -(-audio.size // SAMPLE_RATE)
@@ -109,7 +109,7 @@ def _recognition(transcriber: Transcriber, said: Sequence[Utterance]) -> Transcr
     language = languages.most_common(1)[0][0] if languages else None
     confidence = _mean_confidence(said)
     sure = "" if confidence is None else f" ({confidence:.2f})"
-    heard = f"{language or 'unknown language'}{sure}" if said else "nobody speaks"
+    heard = f"{language or 'unknown language'}{sure}" if said else "no speech"
     return Transcript(
         utterances=tuple(said),
         source=f"{transcriber.engine}, {transcriber.model}: {heard}",

@@ -73,6 +73,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     skipped = [report.longrepr[-1] for report in reporter.stats.get("skipped", [])]
     lacking = {name for name in wanted if name and any(f"extra {name!r}" in s for s in skipped)}
     if lacking and session.exitstatus == pytest.ExitCode.OK:
+        reporter.ensure_newline()
         reporter.write_line(f"ADMIR_NO_SKIPS: not installed: {', '.join(sorted(lacking))}")
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

@@ -11,6 +11,7 @@ from admir.errors import BackendUnavailable
 from admir.perception.decode import Pixels
 from admir.perception.embed import Embedder, HashingEmbedder
 from admir.perception.ocr import TextLine, TextReader
+from admir.perception.sidecars import language_code
 from admir.perception.speech import Transcriber
 from admir.settings import Settings
 from admir.weights import find_weights
@@ -117,7 +118,7 @@ def _opened(engine: str, folder: Path, settings: Settings) -> Transcriber:
     from admir.perception.devices import Share
 
     share = Share(device=settings.device, gpu_mb=settings.gpu_mb)
-    name, language = Path(settings.speech_model).name, settings.language
+    name, language = Path(settings.speech_model).name, language_code(settings.language)
     if engine == "whisperx":
         from admir.perception.whisperx import WhisperX
 

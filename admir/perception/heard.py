@@ -54,6 +54,13 @@ def believed(heard: Sequence[Heard]) -> tuple[Heard, ...]:
     return tuple(_said_once([each for each in ordered if _may_be_said(each)]))
 
 
+def left_out(heard: Sequence[Heard], kept: Sequence[Heard]) -> str:
+    """A line that says how much was not believed; empty where all was."""
+    count = len(heard) - len(kept)
+    lines = "line was" if count == 1 else "lines were"
+    return f"{count} recognised {lines} left out: nobody can have said that" if count else ""
+
+
 def _may_be_said(heard: Heard) -> bool:
     return (
         any(letter.isalnum() for letter in heard.text)

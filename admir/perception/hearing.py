@@ -12,6 +12,7 @@ import numpy as np
 
 from admir.perception.decode import open_container
 from admir.perception.frames import frames_of, jumps, may_begin_anew, picture_track
+from admir.perception.sidecars import language_code
 from admir.perception.speech import SAMPLE_RATE, Audio
 
 LONGEST_S = 6 * 3600.0
@@ -20,19 +21,26 @@ LONGEST_S = 6 * 3600.0
 _OVERHANG_S = 60.0
 """What sound may outlast the stated length of its file by; more is a broken time."""
 
+_RATES = 1_000, 768_000
+"""Samples a second that sound can have; a packet at 1 a second would become 16,000 times longer."""
+
 _SLACK_S = 0.05
 """A packet that starts within this of where the last one ended follows it without a seam."""
 
 
-def decode_audio(path: Path, stop: Callable[[], bool] = lambda: False) -> Audio:
+def decode_audio(
+    path: Path, language: str | None = None, stop: Callable[[], bool] = lambda: False
+) -> Audio:
     """The sound track as 16 kHz mono, float32 [n] in -1 to 1; empty where there is none.
+
+    Of several, that which says to be in the `language` (`en`), else the first.
 
     Sample 0 is heard with the first picture: earlier sound is cut, later sound comes after silence.
     What was read before damage is kept, at most `LONGEST_S`. Raises VideoNotFound or
     VideoUnreadable. `stop` is asked now and then; what was decoded by then is returned.
     """
     with open_container(path) as container:
-        track = next((s for s in container.streams.audio if s.codec_context), None)
+        track = _sound_track(container, language)
         if track is None:
             return np.zeros(0, dtype=np.float32)
         tape = _Tape.for_container(container)
@@ -44,6 +52,13 @@ def decode_audio(path: Path, stop: Callable[[], bool] = lambda: False) -> Audio:
         except (av.error.FFmpegError, OSError, ValueError):
             pass
         return tape.samples()
+
+
+def _sound_track(container: av.container.InputContainer, language: str | None) -> Any:
+    tracks = [track for track in container.streams.audio if track.codec_context]
+    wanted = language_code(language)
+    spoken = (t for t in tracks if wanted and language_code(t.metadata.get("language")) == wanted)
+    return next(spoken, next(iter(tracks), None))
 
 
 def _room_s(container: av.container.InputContainer) -> float:
@@ -77,9 +92,11 @@ class _Tape:
 
     def add(self, frame: av.AudioFrame) -> None:
         """Lay down the next packet; one that cannot be resampled is passed over."""
-        if not frame.sample_rate or not frame.samples:
+        if not _RATES[0] <= frame.sample_rate <= _RATES[1] or not frame.samples:
             return
         told_s = self._told_s(frame)
+        if (told_s - self.zero_s) * SAMPLE_RATE >= self.room.size:
+            return
         if self.next_s is None or abs(told_s - self.next_s) > _SLACK_S:
             self._start_at(told_s)
         self.next_s = told_s + frame.samples / frame.sample_rate

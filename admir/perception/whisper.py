@@ -13,7 +13,7 @@ import numpy as np
 
 from admir.errors import OptionError
 from admir.perception.devices import Place, Share, loading, place_for, with_cpu_behind
-from admir.perception.heard import Heard, believed, utterance_of, word_of
+from admir.perception.heard import Heard, believed, left_out, utterance_of, word_of
 from admir.perception.speech import Audio
 from admir.perception.voice import cut, pieces_of, speech_spans
 from admir.types import Span, Utterance
@@ -49,7 +49,10 @@ class FasterWhisper:
         place = place_for(self._folder, self._share, sees_cuda, self.warnings.append)
         work = partial(self._recognise, audio, pieces, tell, stop)
         heard, language = with_cpu_behind(place, work, self.warnings.append, self.id)
-        return tuple(utterance_of(each, language) for each in believed(heard))
+        kept = believed(heard)
+        if doubt := left_out(heard, kept):
+            self.warnings.append(doubt)
+        return tuple(utterance_of(each, language) for each in kept)
 
     def _recognise(
         self, audio: Audio, pieces: Sequence[Span], tell: Tell, stop: Stop, place: Place

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from admir.errors import BackendUnavailable
 from admir.perception.devices import Place, Share, loading, place_for, with_cpu_behind
-from admir.perception.heard import Heard, believed, utterance_of, word_of
+from admir.perception.heard import Heard, believed, left_out, utterance_of, word_of
 from admir.perception.speech import Audio
 from admir.perception.voice import LONGEST_PIECE_S, pieces_of, speech_spans
 from admir.perception.whisper import Stop, Tell, check_language, language_of, revision_of
@@ -98,8 +98,8 @@ class WhisperX:
             work = _Work(audio, pieces, tell, stop)
             try:
                 raw, language = self._at_place(partial(self._recognise, work))
-                heard = self._with_words(work, believed(raw), language)
-                told = self._with_speakers(work, believed(heard))
+                heard = self._with_words(work, self._believed(raw), language)
+                told = self._with_speakers(work, self._believed(heard))
             except _Stopped:
                 return ()
         return tuple(utterance_of(each, language) for each in told)
@@ -108,6 +108,12 @@ class WhisperX:
         warn = self._warn_once
         place = place_for(self._folder, self._share, sees_cuda, warn)
         return with_cpu_behind(place, do, warn, self.id)
+
+    def _believed(self, heard: Sequence[Heard]) -> tuple[Heard, ...]:
+        kept = believed(heard)
+        if doubt := left_out(heard, kept):
+            self._warn_once(doubt)
+        return kept
 
     def _warn_once(self, line: str) -> None:
         if line not in self.warnings:

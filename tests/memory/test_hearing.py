@@ -139,7 +139,7 @@ def test_without_a_recogniser_the_memory_says_why(made):
 
 def test_nobody_speaking_is_no_warning(made):
     origin = made(Ears(says=""))[0].memory.provenance
-    assert origin.speech_source == "fake 1.0, tiny@1: nobody speaks"
+    assert origin.speech_source == "fake 1.0, tiny@1: no speech"
     assert origin.recognition.confidence is None
     assert not any("speech" in warning for warning in origin.warnings)
 

@@ -105,8 +105,26 @@ def test_sound_behind_the_longest_is_not_heard(tmp_path, monkeypatch):
 
 def test_a_stop_ends_the_decoding(tmp_path):
     asked = iter([False] * 20 + [True] * 10_000)
-    found = decode_audio(write_sounding(tmp_path / "v.mkv", voice()), lambda: next(asked))
+    found = decode_audio(write_sounding(tmp_path / "v.mkv", voice()), stop=lambda: next(asked))
     assert 0 < len(found) < len(voice()) / 2
+
+
+def test_the_language_chooses_the_track(tmp_path):
+    path = tmp_path / "v.mkv"
+    with av.open(str(path), "w") as container:
+        video = container.add_stream("libx264", rate=5)
+        video.width, video.height, video.pix_fmt = 64, 48, "yuv420p"
+        tracks = [container.add_stream("pcm_s16le", rate=SAMPLE_RATE, layout="mono") for _ in "ab"]
+        for track, name in zip(tracks, ("eng", "ger"), strict=True):
+            track.metadata["language"] = name
+        picture = av.VideoFrame.from_ndarray(flat((0, 0, 0), (64, 48)), format="bgr24")
+        container.mux([*video.encode(picture), *video.encode()])
+        for track, at_s in zip(tracks, (0.2, 0.6), strict=True):
+            frame = av.AudioFrame.from_ndarray(click(1.0, at_s)[None, :], "fltp", "mono")
+            frame.sample_rate = SAMPLE_RATE
+            container.mux([*track.encode(frame), *track.encode()])
+    for language, at_s in ((None, 0.2), ("en", 0.2), ("de", 0.6), ("deu", 0.6), ("fr", 0.2)):
+        assert heard_at_s(decode_audio(path, language)) == pytest.approx(at_s, abs=0.005)
 
 
 def test_many_channels_are_mixed_to_one(tmp_path):
