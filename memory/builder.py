@@ -46,7 +46,6 @@ from admir.memory.walk import WalkStage, shown_smaller, stated_duration_s
 from admir.perception.decode import open_container
 from admir.perception.embed import Vectors
 from admir.perception.speech import Transcript
-from admir.perception.subtitles import read_subtitles
 from admir.trace import BuildEvent, BuildProgress, Built
 from admir.types import (
     Clip,
@@ -133,7 +132,9 @@ class _Build:
     async def _make(self, plan: Plan) -> Memory:
         """The stages, in order."""
         journal = PaidJournal(plan.folder / _SCRATCH[0], self.tools.spent)
-        speech = await self._timed("speech", self._thread(self._speech))
+        tell = partial(self._progress, "speech")
+        hearing = self.tools.hearing(self.path, tell, lambda: self.stopped)
+        speech = await self._timed("speech", self._thread(partial(hearing.run, journal)))
         looks = self.tools.mind.perceiver.looks
         describe = self._looked_at if looks else self._measured
         told = await describe(plan, journal, speech)
@@ -175,11 +176,6 @@ class _Build:
         )
         publish = partial(self._publish, plan.folder, memory, vectors)
         return await self._timed("store", self._thread(publish))
-
-    def _speech(self) -> Transcript:
-        if self.tools.settings.speech == "none":
-            return Transcript(utterances=(), source="none: switched off")
-        return read_subtitles(self.path)
 
     async def _measured(self, plan: Plan, journal: PaidJournal, speech: Transcript) -> Told:
         """For a mind that does not look: everything is measured before a clip is captioned."""

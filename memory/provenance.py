@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -13,12 +13,12 @@ from pathlib import Path
 
 from admir.backends.base import Mind
 from admir.errors import OptionError, VideoUnreadable
+from admir.memory.hearing import Hearing, hearing_parts
 from admir.memory.survey import Survey
 from admir.perception.decode import VideoFacts
 from admir.perception.embed import Embedder
 from admir.perception.ocr import TextReader
-from admir.perception.speech import Transcript
-from admir.perception.subtitles import sidecar_of
+from admir.perception.speech import Transcriber, Transcript
 from admir.settings import Settings
 from admir.types import FORMAT_VERSION, Provenance, Usage, VideoInfo
 
@@ -34,12 +34,30 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Makers:
-    """What turns a video into a memory; another of them makes another memory."""
+    """What turns a video into a memory; another of them makes another memory.
+
+    `deaf_because` says why there is no `transcriber`, where one is wanted.
+    """
 
     settings: Settings
     mind: Mind
     embedder: Embedder
     reader: TextReader
+    transcriber: Transcriber | None = None
+    deaf_because: str = ""
+
+    def hearing(
+        self, path: Path, tell: Callable[[int, int], None], stop: Callable[[], bool]
+    ) -> Hearing:
+        """The speech stage of a video."""
+        return Hearing(
+            path=path,
+            settings=self.settings,
+            transcriber=self.transcriber,
+            deaf_because=self.deaf_because,
+            tell=tell,
+            stop=stop,
+        )
 
     def spent(self) -> Usage:
         """What models have cost so far in this process."""
@@ -76,26 +94,16 @@ def fingerprint_of(source: Source, metadata: Mapping[str, str], makers: Makers) 
         "format": FORMAT_VERSION,
         "admir": version("admir"),
         "video": source.sha256,
-        "subtitles": _subtitles_sha256(source.path),
+        "hearing": hearing_parts(source.path, settings, makers.transcriber),
         "metadata": dict(metadata),
         "clip_s": settings.clip_s,
         "frame_fps": settings.frame_fps,
         "preset": settings.preset,
         "perceiver": makers.mind.perceiver.id,
         "reader": makers.reader.id,
-        "speech": settings.speech,
         "screen_text": settings.screen_text,
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-
-def _subtitles_sha256(video: Path) -> str | None:
-    """None where there are none; the speech stage warns of those that cannot be read."""
-    sidecar = sidecar_of(video)
-    try:
-        return hashlib.sha256(sidecar.read_bytes()).hexdigest() if sidecar else None
-    except OSError:
-        return "unreadable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +131,7 @@ def provenance_of(
         perceiver=makers.mind.perceiver.id,
         speech_source=speech.source,
         text_source=makers.reader.id,
+        recognition=speech.recognition,
         seconds=round(made.seconds, 2),
         frames_sampled=len(seen.samples),
         frames_read=sum(sample.changed for sample in seen.samples) if reads else 0,
@@ -153,7 +162,8 @@ def _warnings(seen: Survey, speech: Transcript, settings: Settings) -> list[str]
         found.append(f"the file breaks off: only {facts.broken_at_s:.1f} s{stated} can be read")
     if facts.frame_count == 1:
         found.append("the file holds one picture: nothing in it moves")
-    if not speech.utterances:
+    found += speech.warnings
+    if not speech.utterances and speech.recognition is None:
         found.append(f"speech is unknown ({speech.source.removeprefix('none: ')})")
     if settings.screen_text == "none":
         found.append("on-screen text was not read (switched off)")

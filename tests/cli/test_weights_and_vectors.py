@@ -70,6 +70,7 @@ def test_weights_are_fetched_once(call, monkeypatch, tmp_path):
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     fetch = ("fetch-models", "--embedder", REPO)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     assert call(*fetch).out == f"{REPO}: fetched\n"
     assert call(*fetch).out == f"{REPO}: there already\n"
     [row] = call(*fetch, "--json").json["fetched"]

@@ -35,8 +35,11 @@ class CountingReader:
         return (TextLine(text="NOW $48", box=(0.1, 0.1, 0.5, 0.2), confidence=0.9),)
 
 
-def builder_of(root, reader=None, **settings):
-    """A builder with its own reader, by default one that counts, and the mind of the preset."""
+def builder_of(root, reader=None, *, ears=None, deaf_because="", **settings):
+    """A builder with its own reader, by default one that counts, and the mind of the preset.
+
+    `ears` is its recogniser of speech.
+    """
     reader = reader or CountingReader()
     chosen = load_settings(memories=root, **settings)
     offline = chosen.preset == "offline"
@@ -46,6 +49,8 @@ def builder_of(root, reader=None, **settings):
         mind=offline_mind(reader, 29) if offline else llm_mind(chosen),
         embedder=HashingEmbedder(),
         reader=reader,
+        transcriber=ears,
+        deaf_because=deaf_because,
     )
 
 

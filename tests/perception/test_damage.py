@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from admir.errors import VideoError
+from admir.perception.hearing import decode_audio
 from admir.perception.seek import pictures
 from admir.perception.subtitles import read_subtitles
 from tests.perception.videos import encode, noise, numbered, tone, walk
@@ -49,6 +51,9 @@ def read_all(path):
     except VideoError as error:
         return None if repr(path.name) in str(error) else pytest.fail(str(error))
     read_subtitles(path)
+    sound = decode_audio(path)
+    assert (sound.dtype, sound.ndim) == (np.float32, 1)
+    assert np.all(np.abs(sound) <= 1)
     times = [thumb.time_s for thumb in thumbs]
     assert times == sorted(times)
     assert (times[0], len(times)) == (0.0, facts.frame_count)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from admir.perception.sidecars import sidecar_of
 from admir.perception.subtitles import (
     MAX_SUBTITLE_BYTES,
     parse_subtitles,
     read_subtitles,
-    sidecar_of,
 )
 from tests.conftest import write_video
 from tests.perception.videos import encode, numbered
