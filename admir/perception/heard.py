@@ -57,8 +57,7 @@ def believed(heard: Sequence[Heard]) -> tuple[Heard, ...]:
 def left_out(heard: Sequence[Heard], kept: Sequence[Heard]) -> str:
     """A line that says how much was not believed; empty where all was."""
     count = len(heard) - len(kept)
-    lines = "line was" if count == 1 else "lines were"
-    return f"{count} recognised {lines} left out: nobody can have said that" if count else ""
+    return f"recognised lines left out as invented (on end, too fast): {count}" if count else ""
 
 
 def _may_be_said(heard: Heard) -> bool:

@@ -17,7 +17,7 @@ LONGEST_PIECE_S = 28.0
 PAUSE_S = 2.0
 """Pieces are cut where nobody speaks for longer: in long pauses Whisper invents words."""
 
-_BLOCK_S = 600.0
+_BLOCK_S = 300.0
 """Sound looked at at once: it is copied several times on the way."""
 
 _SETTINGS = {
