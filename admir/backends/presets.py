@@ -17,6 +17,12 @@ from admir.perception.speech import Transcriber
 from admir.settings import Device, Settings
 from admir.weights import BGE_M3, find_weights, is_folder, revision_of
 
+_RECOGNISERS = {
+    "whisperx": ("whisperx", "whisperx"),
+    "faster-whisper": ("faster_whisper", "speech"),
+}
+"""By name: the module that is looked for, and the extra that brings it. The first comes first."""
+
 
 def open_mind(settings: Settings, *, again: bool = False) -> Mind:
     """The mind of the preset, for a build or, `again`, for questions about what was built.
@@ -129,13 +135,6 @@ def why_deaf(settings: Settings) -> str:
     return ""
 
 
-_RECOGNISERS = {
-    "whisperx": ("whisperx", "whisperx"),
-    "faster-whisper": ("faster_whisper", "speech"),
-}
-"""By name: the module that is looked for, and the extra that brings it. The first comes first."""
-
-
 def _recogniser(settings: Settings) -> Transcriber:
     wanted = list(_RECOGNISERS) if settings.speech == "auto" else [settings.speech]
     engine = next((name for name in wanted if find_spec(_RECOGNISERS[name][0])), None)
@@ -160,4 +159,4 @@ def _opened(engine: str, folder: Path, settings: Settings) -> Transcriber:
         return WhisperX(folder, name, language=language, share=share, speakers=settings.speakers)
     from admir.perception.whisper import FasterWhisper
 
-    return FasterWhisper(folder, name, language=language, share=share)
+    return FasterWhisper(folder, name, language=language, share=share, speakers=settings.speakers)

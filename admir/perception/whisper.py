@@ -30,13 +30,20 @@ class FasterWhisper:
     """See `Transcriber`. The weights are loaded for a transcription, and freed behind it."""
 
     def __init__(
-        self, folder: Path, name: str, *, language: str | None = None, share: Share | None = None
+        self,
+        folder: Path,
+        name: str,
+        *,
+        language: str | None = None,
+        share: Share | None = None,
+        speakers: bool = False,
     ) -> None:
         self.engine = f"faster-whisper {version('faster-whisper')}"
         self.model = f"{name}@{revision_of(folder)}"
         self.id = f"{self.engine}, {self.model}"
         self.warnings: list[str] = []
         self._folder, self._language, self._share = folder, language, share or Share()
+        self._speakers = speakers
 
     def transcribe(
         self, audio: Audio, *, tell: Tell = lambda _: None, stop: Stop = lambda: False
@@ -50,6 +57,8 @@ class FasterWhisper:
         work = partial(self._recognise, audio, pieces, tell, stop)
         heard, language = with_cpu_behind(place, work, self.warnings.append, self.id)
         kept = believed(heard)
+        if self._speakers and kept:
+            self.warnings.append("speakers are not told apart: only whisperx does that")
         if doubt := left_out(heard, kept):
             self.warnings.append(doubt)
         return tuple(utterance_of(each, language) for each in kept)

@@ -134,6 +134,12 @@ def test_a_full_card_is_left_for_the_cpu(tiny, monkeypatch):
     assert len(recogniser.warnings) == 1, "the warnings are those of the last work"
 
 
+def test_speakers_that_it_cannot_tell_apart_are_a_warning(tiny):
+    recogniser = FasterWhisper(tiny, "tiny", speakers=True)
+    check_said(recogniser.transcribe(voice()))
+    assert recogniser.warnings == ["speakers are not told apart: only whisperx does that"]
+
+
 def test_a_stop_ends_it_with_what_it_has(tiny):
     seconds = []
     found = FasterWhisper(tiny, "tiny").transcribe(
