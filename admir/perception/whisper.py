@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
@@ -17,8 +16,8 @@ from admir.perception.heard import Heard, believed, left_out, utterance_of, word
 from admir.perception.speech import Audio
 from admir.perception.voice import cut, pieces_of, speech_spans
 from admir.types import Span, Utterance
+from admir.weights import revision_of
 
-_SAMPLE_BYTES = 65_536
 _DETECTED_IN = 3
 """Windows of 30 s that are listened to for the language, until one is sure."""
 
@@ -173,23 +172,3 @@ def _heard(segments: Iterable[Any], origin_s: float, within: Span) -> Iterator[H
                 for w in segment.words or ()
             ),
         )
-
-
-def revision_of(folder: Path) -> str:
-    """What tells these weights from others: the revision of a download, else a hash of a sample.
-
-    The whole of the weights would take seconds to read before each build.
-    """
-    if folder.parent.name == "snapshots":
-        return folder.name[:12]
-    digest = hashlib.sha256()
-    for file in sorted(folder.iterdir()):
-        if not file.is_file():
-            continue
-        size = file.stat().st_size
-        digest.update(f"{file.name} {size} ".encode())
-        with file.open("rb") as stream:
-            digest.update(stream.read(_SAMPLE_BYTES))
-            stream.seek(max(0, size - _SAMPLE_BYTES))
-            digest.update(stream.read(_SAMPLE_BYTES))
-    return digest.hexdigest()[:12]

@@ -25,24 +25,14 @@ from admir.perception.devices import Place, Share, loading, place_for, with_cpu_
 from admir.perception.heard import Heard, believed, left_out, utterance_of, word_of
 from admir.perception.speech import Audio
 from admir.perception.voice import LONGEST_PIECE_S, pieces_of, speech_spans
-from admir.perception.whisper import Stop, Tell, check_language, language_of, revision_of
+from admir.perception.whisper import Stop, Tell, check_language, language_of
 from admir.types import Span, Utterance
-from admir.weights import find_weights
+from admir.weights import DIARISATION, find_weights, revision_of
 
 T = TypeVar("T")
 
 _WITHOUT_WORDS = {"longest_s": 10.0, "pause_s": 0.5}
 """Without aligned words a piece is one utterance: so it is shorter."""
-
-_SPEAKERS = "pyannote/speaker-diarization-community-1"
-_ALIGNMENT = {
-    "en": "facebook/wav2vec2-base-960h",
-    "fr": "jonatasgrosman/wav2vec2-large-xlsr-53-french",
-    "de": "jonatasgrosman/wav2vec2-large-xlsr-53-german",
-    "es": "jonatasgrosman/wav2vec2-large-xlsr-53-spanish",
-    "it": "jonatasgrosman/wav2vec2-large-xlsr-53-italian",
-}
-"""For these whisperX takes weights from torchaudio's own server; the others it names itself."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])\s*(?=\S)")
 
@@ -149,7 +139,7 @@ class WhisperX:
     def _aligner(self, language: str) -> Path | None:
         """The folder of the weights that align words; None, with a warning, without any."""
         try:
-            return find_weights(alignment_name(language), "alignment")
+            return find_weights(language, "alignment")
         except BackendUnavailable as error:
             self._warn_once(f"spoken words have no times of their own: {error}")
             return None
@@ -171,7 +161,7 @@ class WhisperX:
             return heard
         work.check()
         try:
-            folder = find_weights(_SPEAKERS, "diarisation")
+            folder = find_weights(DIARISATION, "diarisation")
             return self._at_place(partial(_tell_apart, work, heard, folder))
         except BackendUnavailable as error:
             self._warn_once(f"speakers are not told apart: {error}")
@@ -203,16 +193,6 @@ def sees_cuda() -> bool:
     import torch
 
     return bool(torch.cuda.is_available())
-
-
-def alignment_name(language: str) -> str:
-    """The weights that align the words of a language; raises BackendUnavailable without any."""
-    from whisperx.alignment import DEFAULT_ALIGN_MODELS_HF
-
-    name = _ALIGNMENT.get(language) or DEFAULT_ALIGN_MODELS_HF.get(language)
-    if not name:
-        raise BackendUnavailable(f"no weights are known that align words of {language!r}")
-    return str(name)
 
 
 def _pieces(

@@ -52,14 +52,15 @@ def test_where_none_is_wanted_none_is_looked_for(monkeypatch, speech):
 
 
 @pytest.mark.parametrize("engine", ["faster-whisper", "whisperx"])
-def test_missing_weights_are_named_with_what_to_do(installed, engine, tmp_path):
+@pytest.mark.parametrize(("name", "what"), [("large-v3-turbo", "fetch-models"), ("./gone", "gone")])
+def test_missing_weights_are_named_with_what_to_do(installed, engine, name, what):
     installed("faster_whisper", "whisperx")
-    settings = of(speech_model=str(tmp_path / "gone"))
+    settings = of(speech_model=name)
     assert open_transcriber(settings) is None
-    assert "gone" in why_deaf(settings)
-    assert "fetch-models" in why_deaf(settings)
-    with pytest.raises(BackendUnavailable, match="gone"):
-        open_transcriber(of(speech=engine, speech_model=str(tmp_path / "gone")))
+    assert what in why_deaf(settings)
+    assert "`--speech none`" in why_deaf(settings)
+    with pytest.raises(BackendUnavailable, match=name):
+        open_transcriber(of(speech=engine, speech_model=name))
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,7 @@ def test_missing_weights_are_named_with_what_to_do(installed, engine, tmp_path):
 def test_auto_prefers_whisperx(installed, monkeypatch, tmp_path, modules, speech, opened):
     installed(*modules)
     monkeypatch.setattr(presets, "_opened", lambda engine, folder, _: (engine, folder))
+    monkeypatch.setattr(presets, "find_weights", lambda *_: tmp_path)
     settings = of(speech=speech, speech_model=str(tmp_path))
     assert open_transcriber(settings) == (opened, tmp_path)
     assert why_deaf(settings) == ""

@@ -14,7 +14,7 @@ from admir.errors import BackendUnavailable, OptionError
 from admir.perception import whisper
 from admir.perception.devices import ON_CPU, Place
 from admir.perception.speech import SAMPLE_RATE
-from admir.perception.whisper import FasterWhisper, revision_of
+from admir.perception.whisper import FasterWhisper
 from tests.perception.tiny_whisper import write_whisper
 from tests.perception.voices import SENTENCES, music, noise, voice
 
@@ -181,11 +181,8 @@ def test_other_weights_are_another_recogniser(tmp_path):
     one = write_whisper(tmp_path / "one")
     same = write_whisper(tmp_path / "same")
     other = write_whisper(tmp_path / "other", says=[" Buy"])
-    assert revision_of(one) == revision_of(same) != revision_of(other)
+    assert FasterWhisper(one, "m").id == FasterWhisper(same, "m").id
     assert FasterWhisper(one, "m").id != FasterWhisper(other, "m").id
-    snapshot = tmp_path / "snapshots" / ("0a1b2c" * 7)
-    snapshot.mkdir(parents=True)
-    assert revision_of(snapshot) == "0a1b2c0a1b2c"
 
 
 def test_it_loads_on_the_cpu_by_itself(tiny, loads):
