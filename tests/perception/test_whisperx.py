@@ -115,6 +115,8 @@ def test_words_are_aligned_and_sentences_parted(tiny, letters, on_disk, capsys):
 def test_speakers_are_told_apart(tiny, letters, on_disk, monkeypatch, tmp_path):
     """The pipeline that finds the turns is a stand-in; who said what is whisperX's own work."""
     import pandas as pd
+
+    whisperx.import_whisperx()  # it warns
     from whisperx import diarize
 
     def pipeline(model_name, device):
@@ -160,6 +162,7 @@ def test_the_language_is_detected_or_given(tmp_path, tiny, on_disk):
 
 @needs_whisperx
 def test_a_full_card_is_left_for_the_cpu(tiny, on_disk, monkeypatch):
+    whisperx.import_whisperx()  # it warns
     import whisperx.asr as theirs
 
     real, tried = theirs.load_model, []
