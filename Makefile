@@ -9,7 +9,7 @@ RUN := $(BIN)/python -m
 COMPILE = $(RUN) compileall -q admir memory prompts server tools
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-extras test-whisperx check bench clean
+.PHONY: help demo test test-extras test-whisperx check bench bench-gpu clean
 
 help: ## Show what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
@@ -57,6 +57,10 @@ bench: .venv/ready-dev ## Run the benchmarks (VIDEO=FILE, MEDIA=folder of ads, D
 	@$(if $(DATA),echo "==> Search and story (DATA)")
 	@$(if $(DATA),$(BIN)/python benchmarks/retrieval.py $(DATA))
 	@$(if $(DATA),$(BIN)/python benchmarks/story.py $(DATA))
+bench-gpu: .venv-extras/ready ## Run the benchmarks of encoding, search and speech on a CUDA GPU, or small on a CPU (DATA=E-VAds)
+	@.venv-extras/bin/python benchmarks/gpu_encode.py $(if $(DATA),--data $(DATA))
+	@.venv-extras/bin/python benchmarks/gpu_faiss.py --count $(or $(COUNT),100000)
+	@.venv-extras/bin/python benchmarks/gpu_speech.py --minutes $(or $(MINUTES),2)
 
 clean: ## Remove the environment and what the targets made
 	rm -rf .venv .venv-extras .venv-whisperx demo-memories bench-memories build *.egg-info .mypy_cache .ruff_cache .pytest_cache
@@ -81,7 +85,7 @@ $(UV):
 	@$(COMPILE)
 	@touch $@ .venv/ready
 
-# The extras that bring torch have environments of their own: whisperX needs another torch.
+# The extras that bring torch have environments of their own; whisperX, which pins its torch, another.
 .venv-extras/ready: $(UV) pyproject.toml uv.lock
 	@echo "==> Installing the extras embed and speech in .venv-extras"
 	@$(UV) venv --quiet --allow-existing --python $(BIN)/python .venv-extras

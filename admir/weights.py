@@ -119,7 +119,7 @@ def weights(name: str, purpose: Purpose) -> Weights:
 
 
 def needed_weights(settings: Settings) -> tuple[Weights, ...]:
-    """What a build and an answer by these settings load from the disk, if it is not subtitled.
+    """What a build and an answer by these settings load from the disk, also without subtitles.
 
     Of speech only what an installed engine, or one that is named, would load.
     """
@@ -149,7 +149,7 @@ def _engine(settings: Settings) -> str | None:
     """What recognises speech by these settings; None where nothing does."""
     if settings.speech in ("whisperx", "faster-whisper"):
         return settings.speech
-    if settings.speech != "auto" or settings.preset == "offline":
+    if settings.speech != "auto":
         return None
     installed = (("whisperx", "whisperx"), ("faster-whisper", "faster_whisper"))
     return next((engine for engine, package in installed if find_spec(package)), None)

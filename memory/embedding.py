@@ -51,5 +51,5 @@ def embedded_anew(store: MemoryStore, memory: Memory, embedder: Embedder) -> Mem
 
 def _warnings(before: Sequence[str], embedder: Embedder) -> tuple[str, ...]:
     """Those of the build, without those of the embedder before."""
-    kept = [line for line in before if not line.startswith(("search by meaning", "embedding went"))]
+    kept = [line for line in before if not line.startswith(("search compares", "embedding went"))]
     return (*kept, *embedder.warnings)

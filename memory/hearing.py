@@ -1,4 +1,4 @@
-"""What is said in a video: from subtitles where there are any, else recognised."""
+"""What is said in a video: by default from subtitles where there are any, else recognised."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Hearing:
             return Transcript(utterances=(), source="none: switched off")
         if (file := given_file(self.settings)) is not None:
             return _read_given(file)
-        given = read_subtitles(self.path, self.settings.language)
+        given = self._subtitles()
         if given.utterances:
             return given
         if self.transcriber is None:
@@ -69,6 +69,12 @@ class Hearing:
                 raise
             heard = Transcript(utterances=(), source=f"none: {error}")
         return _with_note(heard, given)
+
+    def _subtitles(self) -> Transcript:
+        """Those of the video; none where a recogniser is asked for by name."""
+        if self.settings.speech != "auto":
+            return Transcript(utterances=(), source=NO_SUBTITLES)
+        return read_subtitles(self.path, self.settings.language)
 
     def _recognised(self, transcriber: Transcriber, journal: PaidJournal) -> Transcript:
         """From the journal, or from the recogniser and into it."""
@@ -151,19 +157,20 @@ def hearing_parts(
 ) -> dict[str, object]:
     """What the speech of a memory depends on.
 
-    The recogniser counts only where there are no subtitles: one that is installed later makes a
-    memory without speech stale, and leaves the others alone. Raises OptionError for a given file
-    that cannot be read.
+    By default the recogniser counts only where there are no subtitles: one that is installed later
+    makes a memory without speech stale, and leaves the others alone. Raises OptionError for a given
+    file that cannot be read.
     """
     file = given_file(settings)
-    subtitles = file if file is not None else sidecar_of(video, settings.language)
-    wanted = settings.speech != "none" and file is None and transcriber is not None
-    hears = wanted and not has_subtitles(video, settings.language)
+    auto = settings.speech == "auto"
+    subtitles = sidecar_of(video, settings.language) if auto else file
+    listens = transcriber is not None and settings.speech != "none" and file is None
+    hears = listens and not (auto and has_subtitles(video, settings.language))
     return {
         "subtitles": _sha256(subtitles, must=file is not None),
         "speech": "a file" if file is not None else settings.speech,
         "language": settings.language,
-        "recogniser": transcriber.id if hears and transcriber else None,
+        "recogniser": transcriber.id if transcriber and hears else None,
         "speakers": settings.speakers if hears else None,
     }
 

@@ -83,10 +83,7 @@ def open_embedder(settings: Settings, made_by: str = "") -> Embedder:
     if settings.preset == "offline":
         return HashingEmbedder()
     if find_spec("sentence_transformers") is None:
-        return HashingEmbedder(
-            "search by meaning is off: sentence-transformers is not installed "
-            '(`pip install "admir[embed]"`, then `admir fetch-models`); words alone are compared'
-        )
+        return HashingEmbedder('search compares words alone: the extra "embed" is not installed')
     return _embedder(BGE_M3, settings)
 
 

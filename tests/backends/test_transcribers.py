@@ -8,7 +8,7 @@ from admir.backends import presets
 from admir.backends.presets import open_transcriber, why_deaf
 from admir.errors import BackendUnavailable
 from admir.settings import load_settings
-from tests.perception.tiny_whisper import write_whisper
+from benchmarks.whisper_shape import write_whisper
 
 
 @pytest.fixture

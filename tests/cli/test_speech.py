@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.whisper_shape import write_whisper
 from tests.cli.conftest import Call
-from tests.perception.tiny_whisper import write_whisper
 from tests.perception.voices import voice, write_sounding
 
 CUE = "1\n00:00:00,100 --> 00:00:00,900\nGood morning\n"

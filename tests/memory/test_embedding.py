@@ -118,7 +118,7 @@ def test_reindex_needs_no_video_and_keeps_everything_else(stored, video, monkeyp
 
 def test_reindex_twice_leaves_the_warning_once(stored, monkeypatch):
     root, _, _ = stored
-    gone = "search by meaning is off: for the test"
+    gone = "search compares words alone: for the test"
     monkeypatch.setattr("admir.api.open_embedder", lambda settings: HashingEmbedder(gone))
     for _ in range(2):
         warnings = reindex("ad", load_settings(memories=root)).provenance.warnings

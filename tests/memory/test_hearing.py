@@ -98,6 +98,15 @@ def test_subtitles_come_before_a_recogniser(made, video):
     assert built.memory.provenance.recognition is None
 
 
+def test_a_recogniser_that_is_named_listens_also_where_there_are_subtitles(made, video):
+    video.with_suffix(".srt").write_text(CUE.format("Hello"))
+    built, _ = made(Ears(), speech="faster-whisper")
+    assert lines(built) == ["Try Aurora"]
+    video.with_suffix(".srt").write_text(CUE.format("Good morning"))
+    again, _ = made(Ears(), speech="faster-whisper")
+    assert again.reused, "what it does not depend on makes it not stale"
+
+
 def test_a_given_file_comes_before_all(made, video, tmp_path):
     video.with_suffix(".srt").write_text(CUE.format("Hello"))
     (tmp_path / "other.vtt").write_text("WEBVTT\n\n" + CUE.format("Good morning"))

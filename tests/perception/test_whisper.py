@@ -15,7 +15,7 @@ from admir.perception import whisper
 from admir.perception.devices import ON_CPU, Place
 from admir.perception.speech import SAMPLE_RATE
 from admir.perception.whisper import FasterWhisper
-from tests.perception.tiny_whisper import write_whisper
+from benchmarks.whisper_shape import write_whisper
 from tests.perception.voices import SENTENCES, music, noise, voice
 
 pytestmark = pytest.mark.extra("speech")

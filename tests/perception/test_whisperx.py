@@ -14,7 +14,7 @@ from admir.perception import whisperx
 from admir.perception.devices import Place
 from admir.perception.speech import SAMPLE_RATE
 from admir.perception.whisperx import WhisperX, _Sentences
-from tests.perception.tiny_whisper import write_whisper
+from benchmarks.whisper_shape import write_whisper
 from tests.perception.voices import SENTENCES, music, noise, voice
 
 needs_whisperx = pytest.mark.extra("whisperx")
