@@ -4,7 +4,8 @@
 
 The model has the shape of large-v3 on a CUDA card and a small one on a CPU, and the title says so.
 Its weights are made up: it says the same 112 tokens, about what is spoken in 28 s, to whatever it
-hears, so that speed is that of real work. The sound is a spoken sample, over and over. `voice` is
+hears, so that speed is that of real work (what is said again and again is kept once, so that the
+words heard are few). The sound is a spoken sample, over and over. `voice` is
 the search for speech alone; x realtime are seconds of sound in a second.
 """
 
@@ -60,7 +61,7 @@ def main() -> None:
 
 def words(count: int) -> list[str]:
     """Invented words that do not look like a loop."""
-    rng = random.Random(3)
+    rng, letters = random.Random(3), "abcdefghijklmnoprstuvw"
     return [" " + "".join(rng.choices(letters, k=rng.randint(3, 9))) for _ in range(count)]
 
 

@@ -14,7 +14,7 @@ MANY = 20_000
 """From so many vectors on FAISS is used, where it is installed: importing it takes a while."""
 
 _COMPRESSED = "PQ{}x4fs,Refine(SQfp16)"
-_REFINED = 20
+_REFINED = 100
 """Of an approximate search: how many times more are looked at again in half precision."""
 
 _LOG = logging.getLogger("admir")
