@@ -165,7 +165,7 @@ def ask_events(memory: Memory, question: str, settings: Settings) -> AsyncIterat
     return _traced(lambda: _agent(memory, check_question(question), settings))
 
 
-def ask_opened(opened: Opened, question: str) -> AsyncIterator[AnswerEvent]:
+def ask_opened(opened: Opened, question: str) -> AsyncGenerator[AnswerEvent, None]:
     """`ask_events` about a memory that is open already."""
     return _traced(lambda: _agent_of(opened, check_question(question)))
 

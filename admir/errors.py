@@ -14,6 +14,8 @@ AdmirError
 │   ├── MemoryVersionError      written by a newer version
 │   ├── EmbedderMismatch        vectors made by another embedder
 │   └── BuildInProgress         somebody else is building this video now
+├── UnknownJob                  the service has no job of this id
+├── ServerBusy                  the service does as much as it may already
 ├── ModelError                  a model failed at a piece of work, after all retries
 └── BackendUnavailable          the chosen preset cannot run here
     ├── EndpointError           the endpoint of a model cannot be reached or refuses us
@@ -145,6 +147,22 @@ class WeightsError(BackendUnavailable):
     """Weights of a model cannot be fetched, or are not what they should be."""
 
     kind = "weights-error"
+
+
+class UnknownJob(AdmirError):
+    """The service has no job of this id."""
+
+    kind = "unknown-job"
+
+
+class ServerBusy(AdmirError):
+    """The service does as much as it may already; `retry_after_s` says when to ask again."""
+
+    kind = "busy"
+
+    def __init__(self, message: str, *, retry_after_s: int = 5) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class ModelError(AdmirError):

@@ -104,6 +104,26 @@ class ModelSettings(BaseModel):
         return value.strip().rstrip("/")
 
 
+class ServerSettings(BaseModel):
+    """Who may call the service, and the most that it takes (`ADMIR_SERVER__API_KEY`, ...)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    api_key: SecretStr | None = Field(default=None, description="key that requests must bring")
+    roots: tuple[Path, ...] = Field(default=(), description="folders of videos that paths may name")
+    urls: bool = Field(default=False, description="fetch videos from public URLs")
+    origins: tuple[str, ...] = Field(default=(), description="origins that may call (CORS)")
+    asks: int = Field(default=64, ge=1, le=4096, description="questions at once; more get 429")
+    builds: int = Field(default=1, ge=1, le=64, description="memories built at once")
+    queue: int = Field(default=32, ge=1, le=100_000, description="waiting jobs; more get 429")
+    upload_mb: int = Field(default=2048, ge=1, le=1_000_000, description="MB of a video")
+    video_s: float = Field(default=1800, gt=0, description="seconds of a video")
+    video_pixels: int = Field(default=8_300_000, ge=1, description="pixels of a frame")
+    build_s: float = Field(default=3600, gt=0, description="seconds of a build")
+    cache_mb: int = Field(default=512, ge=0, description="MB of decoded pictures kept")
+    keep_days: float | None = Field(default=None, gt=0, description="days that traces are kept")
+
+
 class Settings(BaseSettings, ModelSettings):
     """All that can be turned. Defaults are the paper's, where the paper gives one.
 
@@ -156,6 +176,8 @@ class Settings(BaseSettings, ModelSettings):
     cache: bool = Field(True, description="keep replies of models on disk, and use them again")
     cache_folder: Path | None = Field(None, description="where; default the user's cache folder")
     cache_mb: int = Field(512, ge=1, le=1_000_000, description="most room that they take")
+
+    server: ServerSettings = Field(ServerSettings(), description="the service")
 
     max_cost: float | None = Field(None, gt=0, description="US dollars an answer may cost")
     max_seconds: float | None = Field(None, gt=0, description="seconds an answer may take")

@@ -1,99 +1,94 @@
-"""`POST /ask` over the memories of one folder. Errors are RFC 9457 problem documents."""
+"""`create_app(settings)`: the routes and what stands around them."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Literal
 
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field
-from starlette.exceptions import HTTPException
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse, PlainTextResponse
+from pydantic import BaseModel
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
 
-from admir.api import ask_events
-from admir.concurrency import last_of, run_sync
-from admir.errors import AdmirError, BackendUnavailable, InputError, ModelError, UnknownVideo
+from admir.backends.presets import open_embedder, open_mind
+from admir.errors import AdmirError
 from admir.memory.store import MemoryStore
+from admir.server.ask import ask_router
+from admir.server.asks import Asks
+from admir.server.library import library_router
+from admir.server.metrics import Metrics
+from admir.server.problems import Problem, handle_problems, responses
+from admir.server.security import Gate
 from admir.settings import Settings, load_settings
-from admir.trace import Answered, to_plain
 
-_STATUS: tuple[tuple[type[AdmirError], int], ...] = (
-    (UnknownVideo, 404),
-    (InputError, 400),
-    (BackendUnavailable, 503),
-    (ModelError, 502),
-    (AdmirError, 500),
-)
+_ABOUT = "Answers questions about advertising videos, and proves its answers."
 
 
-class AskRequest(BaseModel):
-    """Body of `POST /ask`."""
+class Health(BaseModel):
+    """Whether the service runs, and with which preset."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"example": {"video_id": "ad", "question": "What price is shown?"}},
-    )
-
-    video_id: str = Field(min_length=1, max_length=200, description="id of a built memory")
-    question: str = Field(max_length=10_000, description="the question")
+    status: Literal["ok"] = "ok"
+    preset: str
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
     """The application over `settings` (default: from the environment).
 
-    Serve it with `uvicorn --factory admir.server:create_app`.
+    `admir serve` runs it, as does `uvicorn --factory admir.server:create_app`.
     """
     chosen = settings or load_settings()
-    store = MemoryStore(chosen.memories)
-    app = FastAPI(title="AD-MIR", description="Answers about advertising videos, with evidence.")
-    app.add_exception_handler(AdmirError, _on_error)
-    app.add_exception_handler(RequestValidationError, _on_invalid)
-    app.add_exception_handler(HTTPException, _on_http)
-    app.add_exception_handler(Exception, _on_fault)
+    store, metrics = MemoryStore(chosen.memories), Metrics()
+    asks = Asks(settings=chosen, store=store)
+    metrics.gauge("asks_under_way", "Questions being answered", lambda: asks.under_way)
 
-    @app.get("/healthz")
-    async def healthz() -> dict[str, str]:
-        """Whether the service runs, and with which preset."""
-        return {"status": "ok", "preset": chosen.preset}
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        asks.start()
+        try:
+            yield
+        finally:
+            asks.close()
 
-    @app.get("/videos")
-    async def videos() -> dict[str, list[str]]:
-        """The ids that can be asked about."""
-        return {"videos": list(store.ids())}
-
-    @app.post("/ask")
-    def ask(request: AskRequest) -> JSONResponse:
-        """Answer a question about a video: the Answer as `admir ask --json` prints it."""
-        memory = store.read(request.video_id)
-        last = run_sync(last_of(ask_events(memory, request.question, chosen)))
-        assert isinstance(last, Answered)
-        return JSONResponse(to_plain(last.answer))
-
+    app = FastAPI(title="AD-MIR", description=_ABOUT, lifespan=lifespan)
+    handle_problems(app)
+    app.include_router(ask_router(asks, metrics))
+    app.include_router(library_router(store, chosen))
+    _add_state(app, chosen, metrics)
+    if chosen.server.origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(chosen.server.origins),
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["authorization", "content-type", "x-api-key", "last-event-id"],
+        )
+    app.add_middleware(Gate, settings=chosen.server)
     return app
 
 
-async def _on_error(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, AdmirError)
-    status = next(code for kind, code in _STATUS if isinstance(error, kind))
-    return _problem(status, error.kind, str(error))
+def _add_state(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
+    """How the service is."""
 
+    @app.get("/healthz", tags=["state"])
+    async def healthz() -> Health:
+        """Whether the service runs, and with which preset."""
+        return Health(preset=settings.preset)
 
-async def _on_invalid(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)
-    first: dict[str, Any] = dict(error.errors()[0])
-    where = ".".join(str(part) for part in first["loc"])
-    return _problem(422, "bad-request", f"{where}: {first['msg']}")
+    @app.get("/readyz", tags=["state"], responses=responses(503))
+    def readyz() -> Response:
+        """Whether questions can be answered: the preset's mind and embedder are there."""
+        try:
+            open_mind(settings)
+            open_embedder(settings)
+        except AdmirError as error:
+            found = Problem(
+                type=f"urn:admir:{error.kind}", title=error.kind, status=503, detail=str(error)
+            )
+            return JSONResponse(found.model_dump(), 503, media_type="application/problem+json")
+        return JSONResponse({"status": "ready", "preset": settings.preset})
 
-
-async def _on_http(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)
-    return _problem(error.status_code, "http", str(error.detail))
-
-
-async def _on_fault(request: Request, error: Exception) -> JSONResponse:
-    return _problem(500, "unexpected", f"unexpected {type(error).__name__}; see the server's log")
-
-
-def _problem(status: int, kind: str, detail: str) -> JSONResponse:
-    body = {"type": f"urn:admir:{kind}", "title": kind, "status": status, "detail": detail}
-    return JSONResponse(body, status_code=status, media_type="application/problem+json")
+    @app.get("/metrics", tags=["state"], response_class=PlainTextResponse)
+    def figures() -> Response:
+        """Figures for Prometheus."""
+        return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -29,6 +29,7 @@ NOTES = {
     "run by .ci/run",
     "run with a server started by the test",
     "needs a package index that has admir",
+    "needs the extras and the network",
 }
 
 

@@ -17,6 +17,7 @@ from admir.cli.doctor import doctor_command
 from admir.cli.memories import list_command, show_command
 from admir.cli.models import fetch_models_command, reindex_command
 from admir.cli.run import run
+from admir.cli.serve import serve_command
 
 app = typer.Typer(
     add_completion=False,
@@ -33,6 +34,7 @@ app.command("reindex", short_help="Embed memories anew.")(reindex_command)
 app.command("demo", short_help="Ask questions about a bundled ad.")(demo_command)
 app.command("doctor", short_help="Say what is installed and what can run.")(doctor_command)
 app.command("fetch-models", short_help="Download the weights of models.")(fetch_models_command)
+app.command("serve", short_help="Serve the page and the HTTP API.")(serve_command)
 
 
 def main() -> None:

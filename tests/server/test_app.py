@@ -67,7 +67,9 @@ def test_ask_answers_with_evidence(client):
 
 
 def test_videos_lists_what_can_be_asked_about(client):
-    assert client.get("/videos").json() == {"videos": ["ad"]}
+    told = client.get("/videos").json()
+    assert [video["video_id"] for video in told["videos"]] == ["ad"]
+    assert told["unreadable"] == {}
     assert client.get("/healthz").json() == {"status": "ok", "preset": "offline"}
 
 

@@ -1,0 +1,72 @@
+"""`admir serve`."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Annotated, Any
+
+import typer
+
+from admir.cli.options import Memories, PresetOption, Sets, settings_of
+from admir.cli.run import warn
+from admir.errors import OptionError
+
+
+def serve_command(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.", min=0, max=65_535)] = 8765,
+    open_to_all: Annotated[
+        bool,
+        typer.Option("--without-key", help="Listen beyond this machine without an API key."),
+    ] = False,
+    memories: Memories = None,
+    preset: PresetOption = None,
+    sets: Sets = None,
+) -> None:
+    """Serve the HTTP API until Ctrl-C.
+
+    Beyond this machine it needs a key (ADMIR_SERVER__API_KEY), unless --without-key is said.
+    """
+    settings = settings_of(memories, preset, sets)
+    if not _is_loopback(host) and settings.server.api_key is None:
+        if not open_to_all:
+            raise OptionError(
+                f"--host {host} is reached from other machines: set ADMIR_SERVER__API_KEY, or say "
+                "--without-key"
+            )
+        warn(f"anybody who reaches {host}:{port} may ask, upload and delete")
+    import uvicorn
+
+    from admir.server import create_app
+
+    uvicorn.run(
+        create_app(settings),
+        host=host,
+        port=port,
+        log_config=_log_config(),
+        access_log=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=10,
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _log_config() -> dict[str, Any]:
+    """One JSON object a line on stderr."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"json": {"()": "admir.server.logs.JsonLines"}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+        "loggers": {
+            "admir": {"handlers": ["stderr"], "level": "INFO"},
+            "uvicorn": {"handlers": ["stderr"], "level": "INFO"},
+        },
+    }

@@ -1,0 +1,106 @@
+"""`POST /ask`: a question, answered at once or event by event."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.responses import Response
+
+from admir.server.asks import Asks
+from admir.server.metrics import Metrics
+from admir.server.problems import problem_of, responses
+from admir.settings import Settings
+from admir.trace import Answered, AnswerEvent, event_name, to_json, to_plain
+from admir.types import Answer
+
+EVENT_STREAM = "text/event-stream"
+_PING_S = 15
+
+
+class AskOptions(BaseModel):
+    """What one question may change of the settings of the service."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    beta: float | None = Field(default=None, ge=0, le=100)
+    max_steps: int | None = Field(default=None, ge=1, le=50)
+    answer_words: int | None = Field(default=None, ge=5, le=500)
+    max_cost: float | None = Field(default=None, gt=0, le=1e6, description="US dollars")
+    max_seconds: float | None = Field(default=None, gt=0, le=86_400)
+    max_tokens: int | None = Field(default=None, gt=0, le=1_000_000_000)
+    hybrid_index: bool | None = None
+    subject_registry: bool | None = None
+    communication_expert: bool | None = None
+    visual_anchor: bool | None = None
+
+
+class AskRequest(BaseModel):
+    """Body of `POST /ask`."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"example": {"video_id": "ad", "question": "What price is shown?"}},
+    )
+
+    video_id: str = Field(min_length=1, max_length=200, description="id of a built memory")
+    question: str = Field(max_length=10_000, description="the question")
+    options: AskOptions = AskOptions()
+
+
+def ask_router(asks: Asks, metrics: Metrics) -> APIRouter:
+    """The route of questions."""
+    router = APIRouter(tags=["ask"])
+
+    @router.post(
+        "/ask",
+        response_model=Answer,
+        responses={
+            200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}},
+            **responses(400, 404, 422, 429, 500, 502, 503),
+        },
+    )
+    async def ask(body: AskRequest, request: Request) -> Response:
+        """Answer a question about a video.
+
+        With `Accept: text/event-stream` every event of the trace is sent as it happens (`asked`,
+        `oriented`, `step_taken`, `backtracked`, `reworded`), and `answered` or `problem` at last.
+        A client that goes away ends the work.
+        """
+        settings = _settings(asks.settings, body.options)
+        events = metrics.watched(asks.events(body.video_id, body.question, settings))
+        if EVENT_STREAM in request.headers.get("accept", ""):
+            return EventSourceResponse(_sent(events), ping=_PING_S)
+        return await _whole(events, request)
+
+    return router
+
+
+def _settings(common: Settings, options: AskOptions) -> Settings:
+    changed = options.model_dump(exclude_none=True)
+    return common.model_copy(update=changed) if changed else common
+
+
+async def _whole(events: AsyncGenerator[AnswerEvent, None], request: Request) -> Response:
+    """The Answer alone; the work ends early where nobody waits for it any more."""
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, Answered):
+                return JSONResponse(to_plain(event.answer))
+            if await request.is_disconnected():
+                break
+    return Response(status_code=499)
+
+
+async def _sent(events: AsyncGenerator[AnswerEvent, None]) -> AsyncIterator[ServerSentEvent]:
+    """The events as a browser reads them."""
+    async with aclosing(events):
+        try:
+            async for event in events:
+                yield ServerSentEvent(data=to_json(to_plain(event)), event=event_name(event))
+        except Exception as error:  # noqa: BLE001 - the stream has begun: it tells what failed
+            yield ServerSentEvent(data=problem_of(error).model_dump_json(), event="problem")
