@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
@@ -20,6 +21,8 @@ from admir.types import Answer
 
 EVENT_STREAM = "text/event-stream"
 _PING_S = 15
+_GONE = 499
+"""The status of a request whose client has left, in the logs: nobody reads it."""
 
 
 class AskOptions(BaseModel):
@@ -87,13 +90,31 @@ def _settings(common: Settings, options: AskOptions) -> Settings:
 
 async def _whole(events: AsyncGenerator[AnswerEvent, None], request: Request) -> Response:
     """The Answer alone; the work ends early where nobody waits for it any more."""
+    work = asyncio.create_task(_answer_of(events))
+    gone = asyncio.create_task(_disconnected(request))
+    try:
+        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            return Response(status_code=_GONE)
+        return JSONResponse(await asyncio.to_thread(to_plain, work.result()))
+    finally:
+        for task in (work, gone):
+            task.cancel()
+        await asyncio.gather(work, gone, return_exceptions=True)
+
+
+async def _answer_of(events: AsyncGenerator[AnswerEvent, None]) -> Answer:
     async with aclosing(events):
         async for event in events:
             if isinstance(event, Answered):
-                return JSONResponse(to_plain(event.answer))
-            if await request.is_disconnected():
-                break
-    return Response(status_code=499)
+                return event.answer
+    raise AssertionError("a stream of events ends with the answer")
+
+
+async def _disconnected(request: Request) -> None:
+    """Until the client has hung up."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _sent(events: AsyncGenerator[AnswerEvent, None]) -> AsyncIterator[ServerSentEvent]:

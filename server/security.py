@@ -7,6 +7,7 @@ import logging
 import re
 import time
 import uuid
+from contextlib import suppress
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -52,15 +53,22 @@ class Gate:
             wrong = problem(401, "no-key", "send the key of the service: Authorization: Bearer KEY")
             await reply(wrong, {"WWW-Authenticate": "Bearer"})(scope, receive, call.send)
         else:
-            body = _Body(receive, self._most(scope, given))
-            try:
-                await self._app(scope, body.receive, call.send)
-            except _TooLarge:
-                if call.status == 0:
-                    wrong = problem(413, "too-large", f"at most {body.most:,} bytes are taken")
-                    await reply(wrong, {"Connection": "close"})(scope, receive, call.send)
+            await self._serve(scope, _Body(receive, self._most(scope, given)), call)
         call.log()
         return None
+
+    async def _serve(self, scope: Scope, body: _Body, call: _Call) -> None:
+        """Where the body is too large, what the application makes of that is not sent."""
+
+        async def send(message: Message) -> None:
+            if not body.too_large:
+                await call.send(message)
+
+        with suppress(_TooLarge):
+            await self._app(scope, body.receive, send)
+        if body.too_large and not call.status:
+            wrong = problem(413, "too-large", f"at most {body.most:,} bytes are taken")
+            await reply(wrong, {"Connection": "close"})(scope, body.receive, call.send)
 
     def _may_enter(self, path: str, given: Headers) -> bool:
         if self._key is None or path in _OPEN or path.startswith("/static/"):
@@ -85,10 +93,14 @@ class _Body:
     def __init__(self, receive: Receive, most: int) -> None:
         self._receive, self.most, self._got = receive, most, 0
 
+    @property
+    def too_large(self) -> bool:
+        return self._got > self.most
+
     async def receive(self) -> Message:
         message = await self._receive()
         self._got += len(message.get("body", b""))
-        if self._got > self.most:
+        if self.too_large:
             raise _TooLarge
         return message
 

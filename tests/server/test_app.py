@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-import socket
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 
 from admir import Memory
-from admir.server import create_app
-from admir.settings import Settings, load_settings
+from admir.settings import load_settings
 from tests.model_fixtures import KEY
 from tests.model_server import Http, ModelServer
-
-
-@contextmanager
-def serving(settings: Settings) -> Iterator[httpx.Client]:
-    """The service on a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    app = create_app(settings)
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", ws="none"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as session:
-            yield session
-    finally:
-        server.should_exit = True
-        thread.join()
+from tests.server.running import serving
 
 
 @pytest.fixture(scope="module")
