@@ -19,9 +19,11 @@ from admir.server.ask import ask_router
 from admir.server.asks import Asks
 from admir.server.library import library_router
 from admir.server.metrics import Metrics
-from admir.server.problems import Problem, handle_problems, responses
+from admir.server.plain import schemas_of
+from admir.server.problems import Problem, document_problems, handle_problems, responses
 from admir.server.security import Gate
 from admir.settings import Settings, load_settings
+from admir.types import Answer, Memory
 
 _ABOUT = "Answers questions about advertising videos, and proves its answers."
 
@@ -64,7 +66,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             allow_headers=["authorization", "content-type", "x-api-key", "last-event-id"],
         )
     app.add_middleware(Gate, settings=chosen.server)
+    _describe(app)
     return app
+
+
+def _describe(app: FastAPI) -> None:
+    """Add the schemas of our own data to the OpenAPI document."""
+    document = app.openapi()
+    document_problems(document)
+    document["components"]["schemas"] |= schemas_of(Answer) | schemas_of(Memory)
 
 
 def _add_state(app: FastAPI, settings: Settings, metrics: Metrics) -> None:

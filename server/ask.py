@@ -14,9 +14,10 @@ from starlette.responses import Response
 
 from admir.server.asks import Asks
 from admir.server.metrics import Metrics
+from admir.server.plain import sent
 from admir.server.problems import problem_of, responses
 from admir.settings import Settings
-from admir.trace import Answered, AnswerEvent, event_name, to_json, to_plain
+from admir.trace import Answered, AnswerEvent, event_name, to_json
 from admir.types import Answer
 
 EVENT_STREAM = "text/event-stream"
@@ -61,9 +62,15 @@ def ask_router(asks: Asks, metrics: Metrics) -> APIRouter:
 
     @router.post(
         "/ask",
-        response_model=Answer,
+        response_model=None,
         responses={
-            200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}},
+            200: {
+                "description": "The answer, or its events",
+                "content": {
+                    "application/json": {"schema": {"$ref": "#/components/schemas/Answer"}},
+                    EVENT_STREAM: {"schema": {"type": "string"}},
+                },
+            },
             **responses(400, 404, 422, 429, 500, 502, 503),
         },
     )
@@ -77,7 +84,7 @@ def ask_router(asks: Asks, metrics: Metrics) -> APIRouter:
         settings = _settings(asks.settings, body.options)
         events = metrics.watched(asks.events(body.video_id, body.question, settings))
         if EVENT_STREAM in request.headers.get("accept", ""):
-            return EventSourceResponse(_sent(events), ping=_PING_S)
+            return EventSourceResponse(_told(events), ping=_PING_S)
         return await _whole(events, request)
 
     return router
@@ -96,7 +103,7 @@ async def _whole(events: AsyncGenerator[AnswerEvent, None], request: Request) ->
         await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
             return Response(status_code=_GONE)
-        return JSONResponse(await asyncio.to_thread(to_plain, work.result()))
+        return JSONResponse(await asyncio.to_thread(sent, work.result()))
     finally:
         for task in (work, gone):
             task.cancel()
@@ -117,11 +124,11 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
-async def _sent(events: AsyncGenerator[AnswerEvent, None]) -> AsyncIterator[ServerSentEvent]:
+async def _told(events: AsyncGenerator[AnswerEvent, None]) -> AsyncIterator[ServerSentEvent]:
     """The events as a browser reads them."""
     async with aclosing(events):
         try:
             async for event in events:
-                yield ServerSentEvent(data=to_json(to_plain(event)), event=event_name(event))
+                yield ServerSentEvent(data=to_json(sent(event)), event=event_name(event))
         except Exception as error:  # noqa: BLE001 - the stream has begun: it tells what failed
             yield ServerSentEvent(data=problem_of(error).model_dump_json(), event="problem")

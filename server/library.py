@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import mimetypes
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,10 +20,10 @@ from starlette.responses import Response
 from admir.errors import AdmirError
 from admir.memory.pixels import frames_at
 from admir.memory.store import MemoryStore
+from admir.server.plain import sent
 from admir.server.problems import responses
 from admir.settings import Settings
 from admir.tools.registry import tool_specs
-from admir.trace import to_plain
 from admir.types import Memory
 
 _FRAME_SIDE = 960
@@ -67,7 +68,7 @@ def library_router(store: MemoryStore, settings: Settings) -> APIRouter:
     @router.get("/tools")
     def tools() -> dict[str, Any]:
         """The actions of the agent, with the JSON Schema of their arguments."""
-        return {"tools": [to_plain(spec) for spec in tool_specs(settings)]}
+        return {"tools": [sent(spec) for spec in tool_specs(settings)]}
 
     return router
 
@@ -78,16 +79,29 @@ def _add_videos(router: APIRouter, store: MemoryStore) -> None:
         """The videos that can be asked about, by their ids."""
         return _videos(store)
 
-    @router.get("/videos/{video_id}", responses=responses(404, 500))
+    @router.get("/videos/{video_id}", responses=responses(404, 422, 500))
     async def video(video_id: VideoId) -> Video:
         """One video, in short."""
         return video_of(await asyncio.to_thread(store.read, video_id))
 
-    @router.get("/videos/{video_id}/memory", responses=responses(404, 500))
+    @router.get(
+        "/videos/{video_id}/memory",
+        response_model=None,
+        responses={
+            200: {
+                "description": "The memory",
+                "content": {
+                    "application/json": {"schema": {"$ref": "#/components/schemas/Memory"}}
+                },
+            },
+            **responses(404, 422, 500),
+        },
+    )
     async def memory(video_id: VideoId) -> JSONResponse:
         """The whole memory, as `admir show --json` prints it."""
         found = await asyncio.to_thread(store.read, video_id)
-        return JSONResponse(await asyncio.to_thread(to_plain, found))
+        shown = replace(found, folder="", video=replace(found.video, path=_name(found)))
+        return JSONResponse(await asyncio.to_thread(sent, shown))
 
 
 def _add_pictures(router: APIRouter, store: MemoryStore) -> None:
@@ -119,7 +133,7 @@ def _add_pictures(router: APIRouter, store: MemoryStore) -> None:
 
 
 def _add_traces(router: APIRouter, store: MemoryStore) -> None:
-    @router.get("/videos/{video_id}/traces", responses=responses(404, 500))
+    @router.get("/videos/{video_id}/traces", responses=responses(404, 422, 500))
     async def traces(video_id: VideoId) -> dict[str, list[str]]:
         """The ids of the traces of a video, the newest first."""
         await asyncio.to_thread(store.read, video_id)
@@ -130,7 +144,7 @@ def _add_traces(router: APIRouter, store: MemoryStore) -> None:
     @router.get(
         "/videos/{video_id}/traces/{trace_id}",
         response_class=FileResponse,
-        responses={200: {"content": {"application/jsonl": {}}}, **responses(404, 500)},
+        responses={200: {"content": {"application/jsonl": {}}}, **responses(404, 422, 500)},
     )
     async def trace(video_id: VideoId, trace_id: str) -> Response:
         """The events of one answer as JSON Lines."""
@@ -139,6 +153,11 @@ def _add_traces(router: APIRouter, store: MemoryStore) -> None:
         if not _TRACE.fullmatch(trace_id) or not await asyncio.to_thread(path.is_file):
             raise HTTPException(404, f"there is no trace {trace_id!r} of {video_id!r}")
         return FileResponse(path, media_type="application/jsonl")
+
+
+def _name(memory: Memory) -> str:
+    """The name of the file alone: where it lies is nobody's business."""
+    return Path(memory.video.path).name
 
 
 def _videos(store: MemoryStore) -> Videos:

@@ -61,9 +61,21 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The entry of the OpenAPI document for these failures."""
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {
-        status: {"description": _KINDS.get(status, "failed"), "content": content, "model": Problem}
+        status: {"description": _KINDS.get(status, "failed"), "content": content}
         for status in statuses
     }
+
+
+def document_problems(document: dict[str, Any]) -> None:
+    """Let the OpenAPI document say of every failure that it is a problem document."""
+    for route in document["paths"].values():
+        for operation in route.values():
+            for status in [s for s in operation["responses"] if s >= "400"]:
+                operation["responses"][status] = responses(int(status))[int(status)]
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    schemas["Problem"] = Problem.model_json_schema()
 
 
 def problem_of(error: BaseException) -> Problem:

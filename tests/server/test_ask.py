@@ -48,6 +48,9 @@ def test_the_events_come_in_order_and_end_with_the_answer(client):
     whole = client.post("/ask", json=QUESTION).json()
     for part in ("answer", "grounded", "claims", "evidence"):
         assert answer[part] == whole[part]
+    frame = client.get(whole["evidence"][0]["frame"])
+    assert frame.headers["content-type"] == "image/jpeg", "the proof is an address"
+    assert client.get(whole["trace"]).status_code == 200
 
 
 def test_the_first_event_is_there_at_once(modelled, server, grey):

@@ -26,6 +26,7 @@ def test_a_video_in_short_and_whole(client, demo):
     short = client.get("/videos/ad").json()
     assert (short["video_id"], short["clips"], short["media"]) == ("ad", len(demo.clips), True)
     whole = client.get("/videos/ad/memory").json()
+    assert "/" not in whole["video"]["path"], "where files lie is nobody's business"
     assert [clip["caption"] for clip in whole["clips"]] == [clip.caption for clip in demo.clips]
 
 
