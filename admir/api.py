@@ -5,7 +5,7 @@ The plain functions run to the end and also work inside a notebook's running eve
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ from admir.perception.frames import length_s, picture_track
 from admir.settings import MAX_QUESTION_CHARS, Settings, load_settings
 from admir.tools.base import ToolContext
 from admir.trace import Answered, AnswerEvent, BuildEvent, Built, TraceFile
-from admir.types import Answer, Memory
+from admir.types import Answer, Memory, Turn
 
 if TYPE_CHECKING:
     from admir.agent.graph import Agent
@@ -165,9 +165,11 @@ def ask_events(memory: Memory, question: str, settings: Settings) -> AsyncIterat
     return _traced(lambda: _agent(memory, check_question(question), settings))
 
 
-def ask_opened(opened: Opened, question: str) -> AsyncGenerator[AnswerEvent, None]:
-    """`ask_events` about a memory that is open already."""
-    return _traced(lambda: _agent_of(opened, check_question(question)))
+def ask_opened(
+    opened: Opened, question: str, earlier: Sequence[Turn] = ()
+) -> AsyncGenerator[AnswerEvent, None]:
+    """`ask_events` about a memory that is open already, perhaps going on from what was asked."""
+    return _traced(lambda: _agent_of(opened, check_question(question), earlier))
 
 
 async def _traced(
@@ -226,7 +228,9 @@ def _agent(memory: Memory, question: str, settings: Settings) -> tuple[Agent, Tr
     return _agent_of(open_for_asking(memory, settings), question)
 
 
-def _agent_of(opened: Opened, question: str) -> tuple[Agent, TraceFile]:
+def _agent_of(
+    opened: Opened, question: str, earlier: Sequence[Turn] = ()
+) -> tuple[Agent, TraceFile]:
     """The agent of one question, and where its trace goes."""
     from admir.agent.budget import Budget
     from admir.agent.graph import Agent  # LangGraph takes a second: a build does without
@@ -248,6 +252,7 @@ def _agent_of(opened: Opened, question: str) -> tuple[Agent, TraceFile]:
         tools=tools,
         settings=settings,
         budget=Budget.of(settings),
+        earlier=tuple(earlier),
     )
     return agent, TraceFile(path, warning)
 

@@ -18,7 +18,7 @@ from admir.server.plain import sent
 from admir.server.problems import problem_of, responses
 from admir.settings import Settings
 from admir.trace import Answered, AnswerEvent, event_name, to_json
-from admir.types import Answer
+from admir.types import Answer, Turn
 
 EVENT_STREAM = "text/event-stream"
 _PING_S = 15
@@ -43,6 +43,15 @@ class AskOptions(BaseModel):
     visual_anchor: bool | None = None
 
 
+class EarlierTurn(BaseModel):
+    """A question of the same conversation, and its answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str = Field(max_length=2_000)
+    answer: str = Field(max_length=5_000)
+
+
 class AskRequest(BaseModel):
     """Body of `POST /ask`."""
 
@@ -54,6 +63,9 @@ class AskRequest(BaseModel):
     video_id: str = Field(min_length=1, max_length=200, description="id of a built memory")
     question: str = Field(max_length=10_000, description="the question")
     options: AskOptions = AskOptions()
+    earlier: list[EarlierTurn] = Field(
+        default=[], max_length=50, description="the conversation so far; models go on from it"
+    )
 
 
 def ask_router(asks: Asks, metrics: Metrics) -> APIRouter:
@@ -82,7 +94,8 @@ def ask_router(asks: Asks, metrics: Metrics) -> APIRouter:
         A client that goes away ends the work.
         """
         settings = _settings(asks.settings, body.options)
-        events = metrics.watched(asks.events(body.video_id, body.question, settings))
+        earlier = [Turn(question=turn.question, answer=turn.answer) for turn in body.earlier]
+        events = metrics.watched(asks.events(body.video_id, body.question, settings, earlier))
         if EVENT_STREAM in request.headers.get("accept", ""):
             return EventSourceResponse(_told(events), ping=_PING_S)
         return await _whole(events, request)

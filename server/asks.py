@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -18,6 +18,7 @@ from admir.errors import ServerBusy
 from admir.memory.store import MemoryStore
 from admir.settings import Settings
 from admir.trace import AnswerEvent
+from admir.types import Turn
 
 _MOST_OPEN = 64
 _RETRY_AFTER_S = 5
@@ -51,7 +52,7 @@ class Asks:
         self._thread = None
 
     async def events(
-        self, video_id: str, question: str, settings: Settings
+        self, video_id: str, question: str, settings: Settings, earlier: Sequence[Turn] = ()
     ) -> AsyncGenerator[AnswerEvent, None]:
         """The events of an answer, to be closed by who reads them: that cancels the work.
 
@@ -71,7 +72,7 @@ class Asks:
 
         async def work() -> None:
             try:
-                async with aclosing(self._answer(video_id, question, settings)) as events:
+                async with aclosing(self._answer(video_id, question, settings, earlier)) as events:
                     async for event in events:
                         tell(event)
                 tell(None)
@@ -90,10 +91,10 @@ class Asks:
             job.cancel()
 
     async def _answer(
-        self, video_id: str, question: str, settings: Settings
+        self, video_id: str, question: str, settings: Settings, earlier: Sequence[Turn]
     ) -> AsyncGenerator[AnswerEvent, None]:
         opened = await asyncio.to_thread(self._open, video_id, settings)
-        async with aclosing(ask_opened(opened, question)) as events:
+        async with aclosing(ask_opened(opened, question, earlier)) as events:
             async for event in events:
                 yield event
 

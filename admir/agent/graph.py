@@ -60,6 +60,7 @@ from admir.types import (
     Memory,
     Span,
     Step,
+    Turn,
     Usage,
     Verdict,
 )
@@ -76,6 +77,7 @@ class Agent:
     tools: ToolContext
     settings: Settings
     budget: Budget = field(default_factory=Budget)
+    earlier: tuple[Turn, ...] = ()
 
     async def events(self) -> AsyncIterator[AnswerEvent]:
         """Run the graph; the last event is `Answered`."""
@@ -176,6 +178,7 @@ class Agent:
             limits=self.memory.provenance.warnings,
             steps_left=self.settings.max_steps - len(state["steps"]),
             tools=tool_specs(self.settings),
+            earlier=self.earlier,
         )
 
     def _after_reason(self, state: State) -> Literal["act", "verify", "refine"]:
@@ -362,6 +365,8 @@ class Agent:
         built_by = self.memory.provenance.preset
         if built_by not in (self.settings.preset, "timeline"):
             warnings.append(f"the memory was built by preset {built_by!r} and holds its captions")
+        if self.earlier and self.settings.preset == "offline":
+            warnings.append("preset 'offline' takes each question alone, without those before it")
         return {"answer": replace(answer, usage=answer.usage + usage, warnings=tuple(warnings))}
 
     def _answer(

@@ -24,6 +24,7 @@ from admir.types import (
     Span,
     Step,
     Subject,
+    Turn,
     Usage,
     Utterance,
     VideoInfo,
@@ -162,6 +163,8 @@ class Situation:
     """What this memory cannot know, in words (no speech was transcribed, a file broke off)."""
     steps_left: int
     tools: tuple[ToolSpec, ...] = ()
+    earlier: tuple[Turn, ...] = ()
+    """What was asked and answered before, oldest first: the question may go on from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from admir.types.answer import (
     Moment,
     Observation,
     Step,
+    Turn,
     Usage,
     Verdict,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "Subject",
     "SubjectKind",
     "Transition",
+    "Turn",
     "Usage",
     "Utterance",
     "Verdict",

@@ -154,6 +154,14 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A question of the same conversation that was answered before."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The end of an ask. `grounded` means every claim is verified or an expert's reading.
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from admir.backends.base import Situation
 from admir.backends.llm.parts import clean, data_block, user
 from admir.backends.llm.quirks import Message
 from admir.text import shortened
-from admir.types import Evidence, Observation, Step, Subject
+from admir.types import Evidence, Observation, Step, Subject, Turn
 
 # Of an observation in the conversation; the trace and the evidence keep all of it.
 MOST_LINE_CHARS = 300
@@ -23,6 +23,7 @@ MOST_EVIDENCE_CHARS = 6_000
 ROOM_OF_EVIDENCE_CHARS = 1_500
 ROOM_OF_LISTS_CHARS = 5_000
 LEAST_LINE_CHARS = 120
+MOST_TURNS = 8
 _FEW_LINES = 4
 
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
@@ -54,7 +55,16 @@ def _opening(situation: Situation) -> Message:
         parts.append(data_block("what the uploader says", about))
     if situation.limits:
         parts.append(f"Limits of what is known: {'; '.join(map(clean, situation.limits))}.")
+    if situation.earlier:
+        parts.append(_earlier(situation.earlier))
     return user([*parts, f"Question: {clean(situation.question)}"])
+
+
+def _earlier(turns: Sequence[Turn]) -> str:
+    """What the question may go on from. Answers rest on what a video says: they are fenced."""
+    said = [f"Q: {turn.question} A: {turn.answer}" for turn in turns[-MOST_TURNS:]]
+    lines = [shortened(line, MOST_LINE_CHARS) for line in said]
+    return data_block("earlier in this conversation, no evidence", lines)
 
 
 def _subject_line(subject: Subject) -> str:
