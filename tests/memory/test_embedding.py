@@ -125,6 +125,19 @@ def test_reindex_twice_leaves_the_warning_once(stored, monkeypatch):
         assert warnings.count(gone) == 1
 
 
+def test_a_build_that_ends_while_the_embedder_is_opened_is_kept(stored, monkeypatch):
+    root, _, before = stored
+    store = MemoryStore(root)
+
+    def opened(settings):
+        newer = replace(before.narrative, summary="newer")
+        store.publish(store.copied(before), replace(before, narrative=newer), store.vectors(before))
+        return Halved()
+
+    monkeypatch.setattr("admir.api.open_embedder", opened)
+    assert reindex("ad", load_settings(memories=root)).narrative.summary == "newer"
+
+
 def test_reindex_of_nothing_says_so(tmp_path):
     with pytest.raises(UnknownVideo, match="no memory of 'ad'"):
         reindex("ad", load_settings(memories=tmp_path))
