@@ -13,7 +13,7 @@ from admir.api import open_for_asking, reindex
 from admir.errors import EmbedderMismatch, UnknownVideo
 from admir.memory.embedding import embed_clips
 from admir.memory.store import MemoryStore
-from admir.perception.embed import HashingEmbedder, same_vectors
+from admir.perception.embed import HashingEmbedder, same_vectors, without_revision
 from admir.settings import load_settings
 from admir.types import Clip, Span
 from tests.memory.making import CountingReader, build, builder_of
@@ -55,11 +55,27 @@ def test_it_stops_between_slices():
         ("hashing-1024-v1", "halved", False),
         ("BAAI/bge-m3@ab12", "/models/bge@ab12", True),
         ("BAAI/bge-m3@ab12", "BAAI/bge-m3@cd34", False),
+        ("/models/v@2/bge@ab12", "BAAI/bge-m3@ab12", True),
         ("endpoint:a", "endpoint:b", False),
+        ("endpoint:a@1", "endpoint:b@1", False),
+        ("endpoint:a@1", "endpoint:a@1", True),
     ],
 )
 def test_weights_are_told_by_their_revision(one, other, same):
     assert same_vectors(one, other) is same
+
+
+@pytest.mark.parametrize(
+    ("made_by", "name"),
+    [
+        ("BAAI/bge-m3@ab12", "BAAI/bge-m3"),
+        ("/models/v@2/bge@ab12", "/models/v@2/bge"),
+        ("endpoint:tiny@2", "endpoint:tiny@2"),
+        ("hashing-1024-v1", "hashing-1024-v1"),
+    ],
+)
+def test_a_memory_is_asked_by_the_name_of_its_embedder(made_by, name):
+    assert without_revision(made_by) == name
 
 
 @pytest.fixture
