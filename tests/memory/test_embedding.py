@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from admir.api import open_for_asking, reindex
-from admir.errors import EmbedderMismatch, UnknownVideo
+from admir.errors import EmbedderMismatch, ModelError, UnknownVideo
 from admir.memory.embedding import embed_clips
 from admir.memory.store import MemoryStore
 from admir.perception.embed import HashingEmbedder, same_vectors, without_revision
@@ -42,6 +42,31 @@ def test_slices_make_one_table(count):
     whole = HashingEmbedder().encode([clip.index_text for clip in clips(count)])
     assert np.array_equal(vectors, whole)
     assert told == [(at, count) for at in range(256, count, 256)]
+
+
+class Widths(HashingEmbedder):
+    """As an endpoint: no width where there is no text."""
+
+    def encode(self, texts):
+        rows = super().encode(texts)
+        return rows if rows.any() else rows[:, :0]
+
+
+@pytest.mark.parametrize("empty", [range(256), range(256, 512), range(512)])
+def test_a_slice_without_any_text_takes_the_width_of_the_others(empty):
+    some = [replace(c, caption="" if c.index in empty else "lamp") for c in clips(512)]
+    vectors = embed_clips(some, Widths())
+    assert vectors.shape == (512, 0 if len(empty) == 512 else 1024)
+    assert not vectors[list(empty)].any()
+
+
+def test_widths_that_differ_between_slices_are_an_error():
+    class Changing(Widths):
+        def encode(self, texts):
+            return super().encode(texts)[:, : 4 * len(texts)]
+
+    with pytest.raises(ModelError, match="different widths"):
+        embed_clips(clips(300), Changing())
 
 
 def test_it_stops_between_slices():
