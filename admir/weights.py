@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from admir.errors import BackendUnavailable
-from admir.settings import Settings
+from admir.settings import Settings, own_path
 
 Purpose = Literal["embedding", "speech", "alignment", "diarisation"]
 
@@ -74,6 +74,7 @@ _MODEL_FILES = (
     "model.bin",
     "config.yaml",
 )
+_FIRST_FILES = ("config.json", "config.yaml", "modules.json")
 _TOKENS: Mapping[Purpose, tuple[str, ...]] = {
     "embedding": ("tokenizer.json", "vocab.txt", "sentencepiece.bpe.model", "tokenizer.model"),
     "speech": ("tokenizer.json",),
@@ -104,7 +105,7 @@ def weights(name: str, purpose: Purpose) -> Weights:
 
     For alignment it is a language (`en`). Raises BackendUnavailable for a language without one.
     """
-    own = Path(name).expanduser()
+    own = own_path(name)
     if is_folder(name):
         repo, folder = "", own.resolve() if is_whole(own, purpose) else None
     else:
@@ -178,11 +179,11 @@ def is_folder(name: str) -> bool:
 def cache_folder() -> Path:
     """Where the hub's cache is, whether or not its package is installed."""
     if stated := os.environ.get("HF_HUB_CACHE"):
-        return Path(stated).expanduser()
+        return own_path(stated)
     home = os.environ.get("HF_HOME") or Path(
         os.environ.get("XDG_CACHE_HOME", "~/.cache"), "huggingface"
     )
-    return Path(home).expanduser() / "hub"
+    return own_path(home) / "hub"
 
 
 def revision_of(folder: Path) -> str:
@@ -243,6 +244,8 @@ def _cached(repo: str, purpose: Purpose) -> Path | None:
 def is_whole(folder: Path, purpose: Purpose) -> bool:
     """Whether all that is loaded is there: a download may have been cut off."""
     try:
+        if not any((folder / name).is_file() for name in _FIRST_FILES):
+            return False  # whatever folder it is, its many files are not walked through
         there = {
             path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
         }

@@ -43,6 +43,12 @@ def test_a_folder_is_taken_as_it_is(tmp_path):
     assert weights(str(folder), "embedding").file_bytes == 8
 
 
+@pytest.mark.parametrize("name", ["~nobody-at-all/own", "./" + "o" * 5000, "/", "."])
+def test_a_folder_that_cannot_be_is_one_line(name):
+    with pytest.raises(BackendUnavailable, match="holds no embedding model"):
+        find_weights(name, "embedding")
+
+
 @pytest.mark.parametrize("lacks", FILES)
 def test_a_folder_that_lacks_a_file_is_an_error(tmp_path, lacks):
     folder = write(tmp_path / "own", {k: v for k, v in FILES.items() if k != lacks})

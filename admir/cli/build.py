@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,13 +112,14 @@ def _build_all(places: Sequence[_Place], work: _Work) -> None:
 
 def _check_speech(settings: Settings, count: int) -> None:
     """A file of subtitles belongs to one video, and must be there."""
-    from admir.settings import SPEECH_KINDS
+    from admir.memory.hearing import given_file
 
-    if settings.speech in SPEECH_KINDS:
+    file = given_file(settings)
+    if file is None:
         return
     if count > 1:
         raise OptionError(f"--speech {settings.speech!r} belongs to one video, {count} are given")
-    if not Path(settings.speech).expanduser().is_file():
+    if not os.path.isfile(file):  # noqa: PTH113 - Path.is_file raises for a name that is too long
         raise OptionError(f"--speech {settings.speech!r}: there is no such file")
 
 
