@@ -72,7 +72,11 @@ def _fetched(hub: Any, wanted: Weights, tell: Callable[[int, int], None]) -> Pat
     for file in files:
         with _watched(blobs, partial(_tell_more, tell, done, total)):
             place = hub.hf_hub_download(
-                wanted.repo, file.rfilename, revision=info.sha, endpoint=hub_url()
+                wanted.repo,
+                file.rfilename,
+                revision=info.sha,
+                endpoint=hub_url(),
+                cache_dir=cache_folder(),  # the hub's package may go by other variables
             )
         _check(Path(place), file)
         folder = Path(place).parents[file.rfilename.count("/")]

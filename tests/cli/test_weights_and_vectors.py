@@ -68,7 +68,6 @@ def test_weights_are_fetched_once(call, monkeypatch, tmp_path):
     hub = Hub()
     monkeypatch.setenv("HF_ENDPOINT", hub.url)
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     fetch = ("fetch-models", "--embedder", REPO)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     assert call(*fetch).out == f"{REPO}: fetched\n"
