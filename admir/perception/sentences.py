@@ -120,7 +120,8 @@ class SentenceEmbedder(Embedder):
         from transformers import PreTrainedTokenizerBase
 
         if not isinstance(self._model.tokenizer, PreTrainedTokenizerBase):
-            found = self._model.encode(list(texts), show_progress_bar=False)
+            # The texts have their prompt already.
+            found = self._model.encode(list(texts), prompt="", show_progress_bar=False)
             return np.asarray(found, dtype=np.float32)
         parts: list[tuple[list[int], list[Tensor]]] = []
         # The next texts become tokens while the card is at work on these.
