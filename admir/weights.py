@@ -22,6 +22,8 @@ Purpose = Literal["embedding", "speech", "alignment", "diarisation"]
 
 BGE_M3 = "BAAI/bge-m3"
 
+_HASHING = ("hashing", "hashing-1024-v1")
+
 _WITHOUT: Mapping[Purpose, str] = {
     "embedding": "`--preset offline` or `--embedder hashing` needs none",
     "speech": "`--speech none` needs none",
@@ -142,7 +144,7 @@ def embedding_name(settings: Settings) -> str | None:
     """The model on the disk that embeds by these settings; None where there is none."""
     if settings.embedder == "auto":
         return None if settings.preset == "offline" else BGE_M3
-    other = settings.embedder.startswith(("hashing", "endpoint:"))
+    other = settings.embedder in _HASHING or settings.embedder.startswith("endpoint:")
     return None if other else settings.embedder
 
 
@@ -167,8 +169,19 @@ def find_weights(name: str, purpose: Purpose) -> Path:
         )
     raise BackendUnavailable(
         f"the {purpose} model {name!r} is not on the disk (looked in {cache_folder()} for "
-        f"{found.repo}); get it with `admir fetch-models`; {_WITHOUT[purpose]}"
+        f"{found.repo}); get it with `{_way(found)}`; {_WITHOUT[purpose]}"
     )
+
+
+def _way(wanted: Weights) -> str:
+    """The command that gets weights, whatever else the settings are."""
+    options: Mapping[Purpose, str] = {
+        "embedding": f"--embedder {wanted.name}",
+        "speech": f"--set speech_model={wanted.name}",
+        "alignment": f"--speech whisperx --language {wanted.name}",
+        "diarisation": "--speech whisperx --set speakers=true",
+    }
+    return f"admir fetch-models {options[wanted.purpose]}"
 
 
 def is_folder(name: str) -> bool:

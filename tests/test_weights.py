@@ -10,7 +10,7 @@ import pytest
 from admir import weights as weights_module
 from admir.errors import BackendUnavailable
 from admir.settings import load_settings
-from admir.weights import BGE_M3, find_weights, needed_weights, revision_of, weights
+from admir.weights import BGE_M3, DIARISATION, find_weights, needed_weights, revision_of, weights
 
 FILES = {"config.json": b"{}", "tokenizer.json": b"{}", "model.safetensors": b"0123"}
 
@@ -61,6 +61,21 @@ def test_a_missing_model_says_where_it_was_looked_for_and_how_to_get_it(hub):
         find_weights(BGE_M3, "embedding")
     for words in (BGE_M3, str(hub), "admir fetch-models", "--preset offline"):
         assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "purpose", "command"),
+    [
+        ("a/b", "embedding", "admir fetch-models --embedder a/b`"),
+        ("tiny", "speech", "admir fetch-models --set speech_model=tiny`"),
+        ("de", "alignment", "admir fetch-models --speech whisperx --language de`"),
+        (DIARISATION, "diarisation", "admir fetch-models --speech whisperx --set speakers=true`"),
+    ],
+)
+def test_the_command_that_is_told_gets_what_is_missing(hub, name, purpose, command):
+    with pytest.raises(BackendUnavailable) as caught:
+        find_weights(name, purpose)
+    assert command in str(caught.value)
 
 
 def test_the_branch_main_is_taken_where_several_are_there(hub):
@@ -116,6 +131,7 @@ def test_the_revision_is_that_of_the_content_wherever_it_lies(tmp_path, monkeypa
         ({"preset": "paper", "embedder": "hashing", "speech": "none"}, []),
         ({"preset": "paper", "embedder": "endpoint:x", "speech": "none"}, []),
         ({"preset": "offline", "embedder": "a/b", "speech": "none"}, ["embedding"]),
+        ({"preset": "paper", "embedder": "hashing-1024-v1", "speech": "none"}, []),
         ({"preset": "offline", "embedder": "auto", "speech": "faster-whisper"}, ["speech"]),
         ({"preset": "offline", "embedder": "auto", "speech": "whisperx"}, ["speech"]),
         (

@@ -84,7 +84,8 @@ class SentenceEmbedder(Embedder):
         except Exception as error:  # noqa: BLE001 - broken weights may raise anything
             raise BackendUnavailable(
                 f"the embedding model in {self._folder} cannot be loaded: "
-                f"{type(error).__name__}: {error}; run `admir fetch-models` again"
+                f"{type(error).__name__}: {error}; delete that folder, and get it anew with "
+                "`admir fetch-models`"
             ) from None
         model.eval()
         return self._on_card(model) if on_card else model

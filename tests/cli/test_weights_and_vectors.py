@@ -59,8 +59,8 @@ def test_what_cannot_be_embedded_leaves_the_memory_as_it_was(call, own):
     assert sorted(path.name for path in (root / video_id / "builds").iterdir()) == before
 
 
-def test_the_offline_preset_needs_no_weights(call):
-    assert "needs no weights" in call("fetch-models", "--embedder", "auto").out
+def test_the_offline_preset_needs_no_weights_but_those_of_speech(call):
+    assert "needs no weights" in call("fetch-models", "--embedder", "auto", "--speech", "none").out
 
 
 @pytest.mark.extra("embed")
@@ -68,11 +68,11 @@ def test_weights_are_fetched_once(call, monkeypatch, tmp_path):
     hub = Hub()
     monkeypatch.setenv("HF_ENDPOINT", hub.url)
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    fetch = ("fetch-models", "--embedder", REPO)
+    fetch = ("fetch-models", "--speech", "none", "--embedder", REPO)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     assert call(*fetch).out == f"{REPO}: fetched\n"
     assert call(*fetch).out == f"{REPO}: there already\n"
     [row] = call(*fetch, "--json").json["fetched"]
     assert row["folder"].startswith(str(tmp_path / "hub"))
     hub.close()
-    call("fetch-models", "--embedder", "acme/other").failed(7, "acme/other", "HF_ENDPOINT")
+    call(*fetch[:-1], "acme/other").failed(7, "acme/other", "HF_ENDPOINT")
