@@ -195,16 +195,25 @@ def _report(built: Built, number: str) -> None:
     from admir.views.words import cost_words
 
     memory = built.memory
-    what = "unchanged" if built.reused else f"built in {memory.provenance.seconds:.1f} s"
+    whole = not built.reused and "store" in built.stage_seconds
     say(
-        f"{number}{memory.video.id}: {what}; {memory.video.duration_s:.1f} s, "
+        f"{number}{memory.video.id}: {_what(built, whole=whole)}; {memory.video.duration_s:.1f} s, "
         f"{len(memory.shots)} shots, {len(memory.screen_text)} lines on screen, "
         f"{len(memory.utterances)} spoken"
     )
-    if not built.reused and (paid := cost_words(memory.provenance.usage)):
+    if whole and (paid := cost_words(memory.provenance.usage)):
         say(f"  {paid}")
     for warning in memory.provenance.warnings:
         say(f"  ! {warning}")
+
+
+def _what(built: Built, *, whole: bool) -> str:
+    """What was done, and how long it took now."""
+    if built.reused:
+        return "unchanged"
+    if whole:
+        return f"built in {built.memory.provenance.seconds:.1f} s"
+    return f"embedded anew in {sum(built.stage_seconds.values()):.1f} s"
 
 
 def _summarise(total: int, failed: Sequence[tuple[Path, AdmirError]]) -> None:

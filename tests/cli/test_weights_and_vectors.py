@@ -43,6 +43,15 @@ def test_a_memory_is_embedded_anew_and_asked_with_its_own(call, own, embedding):
     assert back.words == f"{video_id}: 7 clips embedded by hashing-1024-v1"
 
 
+def test_a_build_that_only_embeds_says_so(call, plain_video, embedding, tmp_path):
+    build = ("build-memory", plain_video, "--memories", tmp_path / "m", "--embedder")
+    assert ": built in " in call(*build, "hashing").out
+    again = call(*build, "endpoint:tiny").out
+    assert ": embedded anew in " in again
+    assert "built in" not in again
+    assert ": unchanged" in call(*build, "endpoint:tiny").out
+
+
 def test_one_of_several_that_fails_does_not_stop_the_others(call, own):
     root, video_id = own
     ran = call("reindex", "nope", video_id, "--memories", root)
