@@ -249,7 +249,7 @@ def _cached(repo: str, purpose: Purpose) -> Path | None:
         found = sorted(
             (home / "snapshots").iterdir(), key=lambda p: (p.name == main, p.stat().st_mtime)
         )
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a name with a null byte
         return None
     return next((folder for folder in reversed(found) if is_whole(folder, purpose)), None)
 
@@ -262,7 +262,7 @@ def is_whole(folder: Path, purpose: Purpose) -> bool:
         there = {
             path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
         }
-    except OSError:
+    except (OSError, ValueError):
         return False
     wants = [("config.json", "config.yaml"), _TOKENS[purpose], _MODEL_FILES]
     if purpose == "embedding" and "modules.json" in there and "config.json" not in there:

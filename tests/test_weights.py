@@ -43,10 +43,15 @@ def test_a_folder_is_taken_as_it_is(tmp_path):
     assert weights(str(folder), "embedding").file_bytes == 8
 
 
-@pytest.mark.parametrize("name", ["~nobody-at-all/own", "./" + "o" * 5000, "/", "."])
+@pytest.mark.parametrize("name", ["~nobody-at-all/own", "./" + "o" * 5000, "/", ".", "./a\0b"])
 def test_a_folder_that_cannot_be_is_one_line(name):
     with pytest.raises(BackendUnavailable, match="holds no embedding model"):
         find_weights(name, "embedding")
+
+
+def test_a_name_with_a_null_byte_is_one_line(hub):
+    with pytest.raises(BackendUnavailable, match="not on the disk"):
+        find_weights("a\0b", "embedding")
 
 
 @pytest.mark.parametrize("lacks", FILES)

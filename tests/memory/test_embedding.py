@@ -191,6 +191,12 @@ def test_another_embedder_than_the_memorys_is_an_error_that_says_what_to_do(stor
         open_for_asking(memory, load_settings(memories=root))
 
 
+def test_a_memory_from_before_widths_were_told_can_be_asked(stored):
+    root, _, memory = stored
+    older = replace(memory, provenance=replace(memory.provenance, dimensions=0))
+    assert open_for_asking(older, load_settings(memories=root)).index.search("lamp", 3)
+
+
 def test_an_embedder_that_changed_its_width_is_an_error(stored):
     root, _, memory = stored
     opened = open_for_asking(memory, load_settings(memories=root))
