@@ -43,6 +43,17 @@ def test_a_memory_is_embedded_anew_and_asked_with_its_own(call, own, embedding):
     assert back.words == f"{video_id}: 7 clips embedded by hashing-1024-v1"
 
 
+def test_a_question_that_leaves_the_machine_is_told(call, own, embedding, monkeypatch):
+    root, video_id = own
+    call("reindex", video_id, "--memories", root, "--embedder", "endpoint:tiny")
+    monkeypatch.setenv("OPENAI_BASE_URL", embedding.url.replace("127.0.0.1", "0.0.0.0"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-for-the-test")
+    ran = call(
+        "ask", video_id, "What does the lamp cost?", "--memories", root, "--embedder", "auto"
+    )
+    assert ran.err == "warning: the question, with words of the memory, goes to 0.0.0.0\n"
+
+
 def test_a_build_that_only_embeds_says_so(call, plain_video, embedding, tmp_path):
     build = ("build-memory", plain_video, "--memories", tmp_path / "m", "--embedder")
     assert ": built in " in call(*build, "hashing").out
