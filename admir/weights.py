@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -83,6 +84,18 @@ _TOKENS: Mapping[Purpose, tuple[str, ...]] = {
     "alignment": ("vocab.json",),
     "diarisation": ("config.yaml",),
 }
+_WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin", "*.yaml")
+_UNWANTED = (
+    "onnx/*",
+    "openvino/*",
+    "*.onnx",
+    "*.msgpack",
+    "*.h5",
+    "imgs/*",
+    "optimizer*",
+    "eval/*",
+)
+_UNSAFE = "pytorch_model*.bin*"
 _WHOLE_BYTES, _END_BYTES = 4_000_000, 1_000_000
 
 
@@ -211,10 +224,26 @@ def revision_of(folder: Path) -> str:
     return digest.hexdigest()[:12]
 
 
+def model_files(names: Iterable[str]) -> frozenset[str]:
+    """Of the files of a model those that are loaded: of two forms in one folder the safe one."""
+
+    def fits(name: str, patterns: Sequence[str]) -> bool:
+        return any(fnmatch(name, pattern) for pattern in patterns)
+
+    found = {name for name in names if fits(name, _WANTED) and not fits(name, _UNWANTED)}
+    places = {name: name.rpartition("/") for name in found}
+    safe = {place[0] for name, place in places.items() if name.endswith(".safetensors")}
+    return frozenset(
+        name
+        for name, (folder, _, file) in places.items()
+        if not (folder in safe and fnmatch(file, _UNSAFE))
+    )
+
+
 def _files(folder: Path) -> Iterator[Path]:
-    """The files that a model is made of; papers about it are not."""
-    kinds = {".json", ".txt", ".model", ".safetensors", ".bin"}
-    return (p for p in sorted(folder.rglob("*")) if p.suffix in kinds and p.is_file())
+    """The files that a model is made of; papers about it and other forms of it are not."""
+    there = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}
+    return (there[name] for name in sorted(model_files(there)))
 
 
 def _sample(path: Path) -> bytes:
@@ -269,7 +298,7 @@ def is_whole(folder: Path, purpose: Purpose) -> bool:
         wants = [_nested(there)]
     if not all(any(name in there for name in names) for names in wants):
         return False
-    shards = [_shards(folder / name) for name in there if name.endswith(".index.json")]
+    shards = [_shards(folder / name) for name in model_files(there) if name.endswith(".index.json")]
     return all(shard in there for names in shards for shard in names)
 
 

@@ -10,7 +10,15 @@ import pytest
 from admir import weights as weights_module
 from admir.errors import BackendUnavailable
 from admir.settings import load_settings
-from admir.weights import BGE_M3, DIARISATION, find_weights, needed_weights, revision_of, weights
+from admir.weights import (
+    BGE_M3,
+    DIARISATION,
+    find_weights,
+    model_files,
+    needed_weights,
+    revision_of,
+    weights,
+)
 
 FILES = {"config.json": b"{}", "tokenizer.json": b"{}", "model.safetensors": b"0123"}
 
@@ -121,11 +129,25 @@ def test_the_revision_is_that_of_the_content_wherever_it_lies(tmp_path, monkeypa
     monkeypatch.setattr(weights_module, "_END_BYTES", 4)
     one = write(tmp_path / "one", {**FILES, "model.safetensors": b"x" * 50})
     moved = shutil.copytree(one, tmp_path / "two")
-    write(moved, {"README.md": b"a paper about it"})
+    write(moved, {"README.md": b"a paper about it", "onnx/config.json": b"{}"})
+    write(moved, {"pytorch_model.bin": b"the same, in another form"})
     assert revision_of(one) == revision_of(moved)
     for changed in (b"x" * 51, b"y" + b"x" * 49, b"x" * 49 + b"y"):
         write(moved, {"model.safetensors": changed})
         assert revision_of(one) != revision_of(moved)
+
+
+@pytest.mark.parametrize(
+    ("names", "kept"),
+    [
+        (["model.safetensors", "pytorch_model.bin"], ["model.safetensors"]),
+        (["a-1.safetensors", "pytorch_model.bin.index.json"], ["a-1.safetensors"]),
+        (["2_Dense/model.safetensors", "pytorch_model.bin"], None),
+        (["model.bin", "a.json", "README.md", "onnx/a.json"], ["model.bin", "a.json"]),
+    ],
+)
+def test_of_two_forms_in_one_folder_the_safe_one_is_taken(names, kept):
+    assert model_files(names) == frozenset(names if kept is None else kept)
 
 
 @pytest.mark.parametrize(
