@@ -84,7 +84,7 @@ def diagnose(settings: Settings, endpoint: str | None = None) -> Diagnosis:
 def _report(
     name: str, settings: Settings, parts: tuple[Part, ...], endpoint: Endpoint
 ) -> PresetReport:
-    """What a preset lacks: needed parts, its mind, its embedder, and the endpoint, if it fails."""
+    """What a preset lacks: needed parts, mind, embedder, recogniser, an endpoint that fails."""
     lacks = [f"{p.name}: {p.version or p.state}" for p in parts if p.needed and p.state != "ok"]
     lacks += _faults(settings.model_copy(update={"preset": name}))
     if name != "offline" and endpoint.state == "failed":
@@ -93,11 +93,12 @@ def _report(
 
 
 def _faults(settings: Settings) -> list[str]:
-    """Why the mind and the embedder of the settings cannot be opened."""
-    from admir.backends.presets import open_embedder, open_mind
+    """Why the mind, the embedder and the recogniser of the settings cannot be opened."""
+    from admir.backends.presets import open_embedder, open_mind, open_transcriber
 
     found = []
-    for opened in (open_mind, open_embedder):
+    openers: tuple[Callable[[Settings], object], ...] = (open_mind, open_embedder, open_transcriber)
+    for opened in openers:
         try:
             opened(settings)
         except AdmirError as error:

@@ -5,28 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from admir.errors import BackendUnavailable, WeightsError
-from admir.weights import Weights, cache_folder, is_whole
+from admir.weights import Weights, cache_folder, is_whole, model_files
 
 _LOOK_S = 0.25
-_WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin", "*.yaml", "*/config.json")
-_UNWANTED = (
-    "onnx/*",
-    "openvino/*",
-    "*.onnx",
-    "*.msgpack",
-    "*.h5",
-    "imgs/*",
-    "optimizer*",
-    "eval/*",
-)
 
 
 def fetch(wanted: Weights, tell: Callable[[int, int], None] = lambda _, __: None) -> Path:
@@ -65,14 +53,19 @@ def hub_url() -> str:
 def _fetched(hub: Any, wanted: Weights, tell: Callable[[int, int], None]) -> Path:
     hub.utils.disable_progress_bars()
     info = hub.HfApi(endpoint=hub_url()).model_info(wanted.repo, files_metadata=True, timeout=30)
-    files = _chosen(info.siblings)
+    names = model_files([file.rfilename for file in info.siblings])
+    files = [file for file in info.siblings if file.rfilename in names]
     total, done, folder = sum(file.size or 0 for file in files), 0, Path()
     tell(0, total)
     blobs = cache_folder() / f"models--{wanted.repo.replace('/', '--')}" / "blobs"
     for file in files:
         with _watched(blobs, partial(_tell_more, tell, done, total)):
             place = hub.hf_hub_download(
-                wanted.repo, file.rfilename, revision=info.sha, endpoint=hub_url()
+                wanted.repo,
+                file.rfilename,
+                revision=info.sha,
+                endpoint=hub_url(),
+                cache_dir=cache_folder(),  # the hub's package may go by other variables
             )
         _check(Path(place), file)
         folder = Path(place).parents[file.rfilename.count("/")]
@@ -104,26 +97,6 @@ def _watched(blobs: Path, tell: Callable[[int], None]) -> Iterator[None]:
     finally:
         ended.set()
         watcher.join()
-
-
-def _chosen(siblings: Sequence[Any]) -> list[Any]:
-    """The files that are needed: of weights in two forms the safe one."""
-
-    def fits(name: str, patterns: Sequence[str]) -> bool:
-        return any(fnmatch(name, pattern) for pattern in patterns)
-
-    files = [
-        file
-        for file in siblings
-        if fits(file.rfilename, _WANTED) and not fits(file.rfilename, _UNWANTED)
-    ]
-    if any(file.rfilename.endswith(".safetensors") for file in files):
-        files = [
-            f
-            for f in files
-            if not fits(f.rfilename, ("pytorch_model*.bin", "*/pytorch_model*.bin"))
-        ]
-    return files
 
 
 def _check(path: Path, file: Any) -> None:

@@ -46,6 +46,12 @@ ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role != "embe
 SPEECH_KINDS = ("auto", "none", "whisperx", "faster-whisper")
 SUBTITLE_ENDINGS = (".srt", ".vtt")
 
+
+def own_path(stated: str | Path) -> Path:
+    """A path as people write it: `~` is their home. That of an unknown user stays as it is."""
+    return Path(os.path.expanduser(stated))  # noqa: PTH111 - Path.expanduser raises for those
+
+
 MAX_QUESTION_CHARS = 2_000
 """A longer question is refused: it is not a question, and it would fill every prompt."""
 

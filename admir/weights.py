@@ -9,18 +9,21 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
 from admir.errors import BackendUnavailable
-from admir.settings import Settings
+from admir.settings import Settings, own_path
 
 Purpose = Literal["embedding", "speech", "alignment", "diarisation"]
 
 BGE_M3 = "BAAI/bge-m3"
+
+_HASHING = ("hashing", "hashing-1024-v1")
 
 _WITHOUT: Mapping[Purpose, str] = {
     "embedding": "`--preset offline` or `--embedder hashing` needs none",
@@ -74,12 +77,25 @@ _MODEL_FILES = (
     "model.bin",
     "config.yaml",
 )
+_FIRST_FILES = ("config.json", "config.yaml", "modules.json")
 _TOKENS: Mapping[Purpose, tuple[str, ...]] = {
     "embedding": ("tokenizer.json", "vocab.txt", "sentencepiece.bpe.model", "tokenizer.model"),
     "speech": ("tokenizer.json",),
     "alignment": ("vocab.json",),
     "diarisation": ("config.yaml",),
 }
+_WANTED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin", "*.yaml")
+_UNWANTED = (
+    "onnx/*",
+    "openvino/*",
+    "*.onnx",
+    "*.msgpack",
+    "*.h5",
+    "imgs/*",
+    "optimizer*",
+    "eval/*",
+)
+_UNSAFE = "pytorch_model*.bin*"
 _WHOLE_BYTES, _END_BYTES = 4_000_000, 1_000_000
 
 
@@ -104,7 +120,7 @@ def weights(name: str, purpose: Purpose) -> Weights:
 
     For alignment it is a language (`en`). Raises BackendUnavailable for a language without one.
     """
-    own = Path(name).expanduser()
+    own = own_path(name)
     if is_folder(name):
         repo, folder = "", own.resolve() if is_whole(own, purpose) else None
     else:
@@ -141,7 +157,7 @@ def embedding_name(settings: Settings) -> str | None:
     """The model on the disk that embeds by these settings; None where there is none."""
     if settings.embedder == "auto":
         return None if settings.preset == "offline" else BGE_M3
-    other = settings.embedder.startswith(("hashing", "endpoint:"))
+    other = settings.embedder in _HASHING or settings.embedder.startswith("endpoint:")
     return None if other else settings.embedder
 
 
@@ -166,8 +182,19 @@ def find_weights(name: str, purpose: Purpose) -> Path:
         )
     raise BackendUnavailable(
         f"the {purpose} model {name!r} is not on the disk (looked in {cache_folder()} for "
-        f"{found.repo}); get it with `admir fetch-models`; {_WITHOUT[purpose]}"
+        f"{found.repo}); get it with `{_way(found)}`; {_WITHOUT[purpose]}"
     )
+
+
+def _way(wanted: Weights) -> str:
+    """The command that gets weights, whatever else the settings are."""
+    options: Mapping[Purpose, str] = {
+        "embedding": f"--embedder {wanted.name}",
+        "speech": f"--set speech_model={wanted.name}",
+        "alignment": f"--speech whisperx --language {wanted.name}",
+        "diarisation": "--speech whisperx --set speakers=true",
+    }
+    return f"admir fetch-models {options[wanted.purpose]}"
 
 
 def is_folder(name: str) -> bool:
@@ -178,11 +205,11 @@ def is_folder(name: str) -> bool:
 def cache_folder() -> Path:
     """Where the hub's cache is, whether or not its package is installed."""
     if stated := os.environ.get("HF_HUB_CACHE"):
-        return Path(stated).expanduser()
+        return own_path(stated)
     home = os.environ.get("HF_HOME") or Path(
         os.environ.get("XDG_CACHE_HOME", "~/.cache"), "huggingface"
     )
-    return Path(home).expanduser() / "hub"
+    return own_path(home) / "hub"
 
 
 def revision_of(folder: Path) -> str:
@@ -197,10 +224,26 @@ def revision_of(folder: Path) -> str:
     return digest.hexdigest()[:12]
 
 
+def model_files(names: Iterable[str]) -> frozenset[str]:
+    """Of the files of a model those that are loaded: of two forms in one folder the safe one."""
+
+    def fits(name: str, patterns: Sequence[str]) -> bool:
+        return any(fnmatch(name, pattern) for pattern in patterns)
+
+    found = {name for name in names if fits(name, _WANTED) and not fits(name, _UNWANTED)}
+    places = {name: name.rpartition("/") for name in found}
+    safe = {place[0] for name, place in places.items() if name.endswith(".safetensors")}
+    return frozenset(
+        name
+        for name, (folder, _, file) in places.items()
+        if not (folder in safe and fnmatch(file, _UNSAFE))
+    )
+
+
 def _files(folder: Path) -> Iterator[Path]:
-    """The files that a model is made of; papers about it are not."""
-    kinds = {".json", ".txt", ".model", ".safetensors", ".bin"}
-    return (p for p in sorted(folder.rglob("*")) if p.suffix in kinds and p.is_file())
+    """The files that a model is made of; papers about it and other forms of it are not."""
+    there = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}
+    return (there[name] for name in sorted(model_files(there)))
 
 
 def _sample(path: Path) -> bytes:
@@ -235,7 +278,7 @@ def _cached(repo: str, purpose: Purpose) -> Path | None:
         found = sorted(
             (home / "snapshots").iterdir(), key=lambda p: (p.name == main, p.stat().st_mtime)
         )
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a name with a null byte
         return None
     return next((folder for folder in reversed(found) if is_whole(folder, purpose)), None)
 
@@ -243,17 +286,19 @@ def _cached(repo: str, purpose: Purpose) -> Path | None:
 def is_whole(folder: Path, purpose: Purpose) -> bool:
     """Whether all that is loaded is there: a download may have been cut off."""
     try:
+        if not any((folder / name).is_file() for name in _FIRST_FILES):
+            return False  # whatever folder it is, its many files are not walked through
         there = {
             path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
         }
-    except OSError:
+    except (OSError, ValueError):
         return False
     wants = [("config.json", "config.yaml"), _TOKENS[purpose], _MODEL_FILES]
     if purpose == "embedding" and "modules.json" in there and "config.json" not in there:
         wants = [_nested(there)]
     if not all(any(name in there for name in names) for names in wants):
         return False
-    shards = [_shards(folder / name) for name in there if name.endswith(".index.json")]
+    shards = [_shards(folder / name) for name in model_files(there) if name.endswith(".index.json")]
     return all(shard in there for names in shards for shard in names)
 
 

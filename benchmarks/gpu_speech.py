@@ -84,7 +84,7 @@ def timed_voice(audio: Audio) -> tuple[str, str]:
 
 
 def measured(folder: Path, audio: Audio, share: Share) -> tuple[str, ...]:
-    """One row: loading is left out."""
+    """One row. Loading is counted: each transcription loads the weights, here from the cache."""
     ears = FasterWhisper(folder, "shape", language="en", share=share)
     place = place_for(folder, share, sees_cuda, print)
     ears.transcribe(audio[: 60 * SAMPLE_RATE])

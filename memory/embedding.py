@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from admir.errors import ModelError
 from admir.memory.store import MemoryStore
 from admir.perception.embed import Embedder, Vectors
 from admir.types import Clip, Memory
@@ -22,7 +23,8 @@ def embed_clips(
 ) -> Vectors:
     """float32 [clips, d], of caption, speech and on-screen text together (eq. 2).
 
-    `tell` hears how many of how many are done. Raises what the embedder raises.
+    `tell` hears how many of how many are done. Raises ModelError where widths differ,
+    and what the embedder raises.
     """
     texts = [clip.index_text for clip in clips]
     parts = [embedder.encode(texts[:_AT_ONCE])]
@@ -31,7 +33,12 @@ def embed_clips(
             break
         tell(start, len(texts))
         parts.append(embedder.encode(texts[start : start + _AT_ONCE]))
-    return np.concatenate([part for part in parts if len(part)] or parts)
+    width = max(part.shape[1] for part in parts)
+    if any(part.shape[1] not in (0, width) for part in parts):
+        raise ModelError(f"{embedder.id!r} gives vectors of different widths")
+    # Of texts that are all empty an endpoint tells no width.
+    wide = [part if part.shape[1] else np.zeros((len(part), width), np.float32) for part in parts]
+    return np.concatenate(wide)
 
 
 def embedded_anew(store: MemoryStore, memory: Memory, embedder: Embedder) -> Memory:

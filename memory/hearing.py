@@ -23,7 +23,7 @@ from admir.perception.subtitles import (
     read_subtitle_file,
     read_subtitles,
 )
-from admir.settings import SPEECH_KINDS, Settings
+from admir.settings import SPEECH_KINDS, Settings, own_path
 from admir.types import Recognition, Utterance
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _mean_confidence(said: Sequence[Utterance]) -> float | None:
 
 def given_file(settings: Settings) -> Path | None:
     """The file of subtitles that the settings name."""
-    return None if settings.speech in SPEECH_KINDS else Path(settings.speech).expanduser()
+    return None if settings.speech in SPEECH_KINDS else own_path(settings.speech)
 
 
 def _read_given(file: Path) -> Transcript:

@@ -101,9 +101,9 @@ def open_index(memory: Memory, vectors: Vectors, embedder: Embedder, beta: float
 
 
 def check_vectors(memory: Memory, vectors: Vectors) -> None:
-    """Raise MemoryDamaged where stored vectors are not as wide as the memory says."""
+    """Raise MemoryDamaged where stored vectors are not as wide as the memory says, if it does."""
     width = memory.provenance.dimensions
-    if vectors.shape[1] != width:
+    if width and vectors.shape[1] != width:
         what = f"vectors.npy has {vectors.shape[1]} columns, not {width}"
         raise damaged(memory.video.id, what)
 

@@ -153,6 +153,18 @@ def test_weights_that_are_missing_are_listed_with_size_licence_and_way(
         assert words in " ".join(told.split())
 
 
+def test_a_recogniser_that_is_asked_for_by_name_must_be_there(
+    call: Call,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    ran = call("doctor", "--json", "--set", "speech=faster-whisper")
+    assert (ran.code, ran.json["ready"]) == (7, False)
+    assert "admir fetch-models" in " ".join(ran.json["lacks"])
+    assert call("doctor", "--set", "speech=auto").code == 0
+
+
 def test_what_is_broken_is_told_and_raises_nothing(
     call: Call,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,

@@ -114,7 +114,6 @@ def hub(tmp_path, monkeypatch):
     cache = tmp_path / "hub"
     monkeypatch.setenv("HF_HUB_CACHE", str(cache))
     monkeypatch.setenv("HF_ENDPOINT", running.url)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     yield running
     running.close()
@@ -137,6 +136,12 @@ def test_what_is_needed_is_fetched_and_then_found(hub, wanted):
     assert told[-1] == (total, total)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert find_weights(REPO, "embedding") == folder
+
+
+def test_it_is_fetched_to_where_it_is_looked_for(hub, wanted, tmp_path, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "another"))
+    assert fetch(wanted) == find_weights(REPO, "embedding")
+    assert not (tmp_path / "another").exists()
 
 
 def test_what_is_there_is_not_fetched_again(hub, wanted):

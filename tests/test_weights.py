@@ -10,7 +10,15 @@ import pytest
 from admir import weights as weights_module
 from admir.errors import BackendUnavailable
 from admir.settings import load_settings
-from admir.weights import BGE_M3, find_weights, needed_weights, revision_of, weights
+from admir.weights import (
+    BGE_M3,
+    DIARISATION,
+    find_weights,
+    model_files,
+    needed_weights,
+    revision_of,
+    weights,
+)
 
 FILES = {"config.json": b"{}", "tokenizer.json": b"{}", "model.safetensors": b"0123"}
 
@@ -43,6 +51,17 @@ def test_a_folder_is_taken_as_it_is(tmp_path):
     assert weights(str(folder), "embedding").file_bytes == 8
 
 
+@pytest.mark.parametrize("name", ["~nobody-at-all/own", "./" + "o" * 5000, "/", ".", "./a\0b"])
+def test_a_folder_that_cannot_be_is_one_line(name):
+    with pytest.raises(BackendUnavailable, match="holds no embedding model"):
+        find_weights(name, "embedding")
+
+
+def test_a_name_with_a_null_byte_is_one_line(hub):
+    with pytest.raises(BackendUnavailable, match="not on the disk"):
+        find_weights("a\0b", "embedding")
+
+
 @pytest.mark.parametrize("lacks", FILES)
 def test_a_folder_that_lacks_a_file_is_an_error(tmp_path, lacks):
     folder = write(tmp_path / "own", {k: v for k, v in FILES.items() if k != lacks})
@@ -55,6 +74,21 @@ def test_a_missing_model_says_where_it_was_looked_for_and_how_to_get_it(hub):
         find_weights(BGE_M3, "embedding")
     for words in (BGE_M3, str(hub), "admir fetch-models", "--preset offline"):
         assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "purpose", "command"),
+    [
+        ("a/b", "embedding", "admir fetch-models --embedder a/b`"),
+        ("tiny", "speech", "admir fetch-models --set speech_model=tiny`"),
+        ("de", "alignment", "admir fetch-models --speech whisperx --language de`"),
+        (DIARISATION, "diarisation", "admir fetch-models --speech whisperx --set speakers=true`"),
+    ],
+)
+def test_the_command_that_is_told_gets_what_is_missing(hub, name, purpose, command):
+    with pytest.raises(BackendUnavailable) as caught:
+        find_weights(name, purpose)
+    assert command in str(caught.value)
 
 
 def test_the_branch_main_is_taken_where_several_are_there(hub):
@@ -95,11 +129,25 @@ def test_the_revision_is_that_of_the_content_wherever_it_lies(tmp_path, monkeypa
     monkeypatch.setattr(weights_module, "_END_BYTES", 4)
     one = write(tmp_path / "one", {**FILES, "model.safetensors": b"x" * 50})
     moved = shutil.copytree(one, tmp_path / "two")
-    write(moved, {"README.md": b"a paper about it"})
+    write(moved, {"README.md": b"a paper about it", "onnx/config.json": b"{}"})
+    write(moved, {"pytorch_model.bin": b"the same, in another form"})
     assert revision_of(one) == revision_of(moved)
     for changed in (b"x" * 51, b"y" + b"x" * 49, b"x" * 49 + b"y"):
         write(moved, {"model.safetensors": changed})
         assert revision_of(one) != revision_of(moved)
+
+
+@pytest.mark.parametrize(
+    ("names", "kept"),
+    [
+        (["model.safetensors", "pytorch_model.bin"], ["model.safetensors"]),
+        (["a-1.safetensors", "pytorch_model.bin.index.json"], ["a-1.safetensors"]),
+        (["2_Dense/model.safetensors", "pytorch_model.bin"], None),
+        (["model.bin", "a.json", "README.md", "onnx/a.json"], ["model.bin", "a.json"]),
+    ],
+)
+def test_of_two_forms_in_one_folder_the_safe_one_is_taken(names, kept):
+    assert model_files(names) == frozenset(names if kept is None else kept)
 
 
 @pytest.mark.parametrize(
@@ -110,6 +158,7 @@ def test_the_revision_is_that_of_the_content_wherever_it_lies(tmp_path, monkeypa
         ({"preset": "paper", "embedder": "hashing", "speech": "none"}, []),
         ({"preset": "paper", "embedder": "endpoint:x", "speech": "none"}, []),
         ({"preset": "offline", "embedder": "a/b", "speech": "none"}, ["embedding"]),
+        ({"preset": "paper", "embedder": "hashing-1024-v1", "speech": "none"}, []),
         ({"preset": "offline", "embedder": "auto", "speech": "faster-whisper"}, ["speech"]),
         ({"preset": "offline", "embedder": "auto", "speech": "whisperx"}, ["speech"]),
         (

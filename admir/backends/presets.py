@@ -9,7 +9,7 @@ from pathlib import Path
 from admir.backends.base import Mind
 from admir.errors import BackendUnavailable
 from admir.perception.decode import Pixels
-from admir.perception.embed import Embedder, HashingEmbedder
+from admir.perception.embed import Embedder, HashingEmbedder, without_revision
 from admir.perception.ocr import TextLine, TextReader
 from admir.perception.sentences import SentenceEmbedder
 from admir.perception.sidecars import language_code
@@ -79,7 +79,7 @@ def open_embedder(settings: Settings, made_by: str = "") -> Embedder:
     if settings.embedder != "auto":
         return _embedder(settings.embedder, settings)
     if made_by:
-        return _embedder(made_by.partition("@")[0], settings)
+        return _embedder(without_revision(made_by), settings)
     if settings.preset == "offline":
         return HashingEmbedder()
     if find_spec("sentence_transformers") is None:

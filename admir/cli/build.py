@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,13 +112,14 @@ def _build_all(places: Sequence[_Place], work: _Work) -> None:
 
 def _check_speech(settings: Settings, count: int) -> None:
     """A file of subtitles belongs to one video, and must be there."""
-    from admir.settings import SPEECH_KINDS
+    from admir.memory.hearing import given_file
 
-    if settings.speech in SPEECH_KINDS:
+    file = given_file(settings)
+    if file is None:
         return
     if count > 1:
         raise OptionError(f"--speech {settings.speech!r} belongs to one video, {count} are given")
-    if not Path(settings.speech).expanduser().is_file():
+    if not os.path.isfile(file):  # noqa: PTH113 - Path.is_file raises for a name that is too long
         raise OptionError(f"--speech {settings.speech!r}: there is no such file")
 
 
@@ -193,16 +195,25 @@ def _report(built: Built, number: str) -> None:
     from admir.views.words import cost_words
 
     memory = built.memory
-    what = "unchanged" if built.reused else f"built in {memory.provenance.seconds:.1f} s"
+    whole = not built.reused and "store" in built.stage_seconds
     say(
-        f"{number}{memory.video.id}: {what}; {memory.video.duration_s:.1f} s, "
+        f"{number}{memory.video.id}: {_what(built, whole=whole)}; {memory.video.duration_s:.1f} s, "
         f"{len(memory.shots)} shots, {len(memory.screen_text)} lines on screen, "
         f"{len(memory.utterances)} spoken"
     )
-    if not built.reused and (paid := cost_words(memory.provenance.usage)):
+    if whole and (paid := cost_words(memory.provenance.usage)):
         say(f"  {paid}")
     for warning in memory.provenance.warnings:
         say(f"  ! {warning}")
+
+
+def _what(built: Built, *, whole: bool) -> str:
+    """What was done, and how long it took now."""
+    if built.reused:
+        return "unchanged"
+    if whole:
+        return f"built in {built.memory.provenance.seconds:.1f} s"
+    return f"embedded anew in {sum(built.stage_seconds.values()):.1f} s"
 
 
 def _summarise(total: int, failed: Sequence[tuple[Path, AdmirError]]) -> None:

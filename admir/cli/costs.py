@@ -11,6 +11,7 @@ from admir.errors import AdmirError
 
 if TYPE_CHECKING:
     from admir.settings import Settings
+    from admir.types import Memory
 
 
 def say_estimates(
@@ -50,12 +51,25 @@ def say_estimates(
 
 def tell_where_it_goes(settings: Settings) -> None:
     """Say once that frames and text leave this machine, where they do. Raises EndpointError."""
-    named = settings.embedder.partition("endpoint:")[2]
-    if settings.preset == "offline" and not named:
-        return
-    from admir.backends.llm.endpoints import embedding_model, hosts, role_models
+    if settings.preset != "offline":
+        from admir.backends.llm.endpoints import hosts, role_models
 
-    if settings.preset != "offline" and (abroad := hosts(role_models(settings).values())):
-        warn(f"frames and text of the video go to {', '.join(abroad)}")
-    if named and (abroad := hosts([embedding_model(settings, named)])):
-        warn(f"captions, speech and on-screen text go to {', '.join(abroad)}")
+        if abroad := hosts(role_models(settings).values()):
+            warn(f"frames and text of the video go to {', '.join(abroad)}")
+    _tell_of_embedder(settings, settings.embedder, "captions, speech and on-screen text go")
+
+
+def tell_where_a_question_goes(settings: Settings, memory: Memory) -> None:
+    """Say that it leaves this machine where an endpoint made the vectors. Raises EndpointError."""
+    if settings.embedder == "auto":
+        what = "the question, with words of the memory, goes"
+        _tell_of_embedder(settings, memory.provenance.embedder, what)
+
+
+def _tell_of_embedder(settings: Settings, embedder: str, what: str) -> None:
+    if not embedder.startswith("endpoint:"):
+        return
+    from admir.backends.llm.endpoints import embedding_model, hosts
+
+    if abroad := hosts([embedding_model(settings, embedder.removeprefix("endpoint:"))]):
+        warn(f"{what} to {', '.join(abroad)}")

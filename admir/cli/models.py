@@ -54,7 +54,8 @@ def fetch_models_command(
     for each in wanted:
         say(f"{each.name}: {'fetched' if each in missing else 'there already'}")
     if not wanted:
-        say(f"preset {settings.preset!r} needs no weights; choose another by --preset or --speech")
+        others = "choose others by --preset, --embedder or --speech"
+        say(f"preset {settings.preset!r} needs no weights; {others}")
 
 
 def _fetch(wanted: Weights, *, quiet: bool) -> None:

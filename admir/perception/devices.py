@@ -132,8 +132,8 @@ def with_cpu_behind(place: Place, work: Callable[[Place], T], warn: Warn, what: 
         return work(ON_CPU)
     except (RuntimeError, OSError, MemoryError) as error:
         raise BackendUnavailable(
-            f"{what} cannot be used: {_reason(error)}; run `admir fetch-models` to get it anew, "
-            "or take `--speech none`"
+            f"{what} cannot be used: {_reason(error)}; delete its folder and get it anew with "
+            "`admir fetch-models`, or take `--speech none`"
         ) from None
 
 

@@ -67,7 +67,15 @@ def unit(rows: Vectors) -> Vectors:
 
 def same_vectors(one: str, other: str) -> bool:
     """Whether two ids stand for the same model: weights are told by their revision alone."""
-    return one == other or ("@" in one and one.rpartition("@")[2] == other.rpartition("@")[2])
+    revisions = [name.removeprefix(without_revision(name)) for name in (one, other)]
+    return one == other or (revisions[0] == revisions[1] != "")
+
+
+def without_revision(made_by: str) -> str:
+    """The name in an id of weights, `NAME@REVISION`; other ids have no revision."""
+    if made_by.startswith("endpoint:"):
+        return made_by
+    return made_by.rpartition("@")[0] or made_by
 
 
 def _features(text: str) -> Iterator[str]:

@@ -84,7 +84,8 @@ class SentenceEmbedder(Embedder):
         except Exception as error:  # noqa: BLE001 - broken weights may raise anything
             raise BackendUnavailable(
                 f"the embedding model in {self._folder} cannot be loaded: "
-                f"{type(error).__name__}: {error}; run `admir fetch-models` again"
+                f"{type(error).__name__}: {error}; delete that folder, and get it anew with "
+                "`admir fetch-models`"
             ) from None
         model.eval()
         return self._on_card(model) if on_card else model
@@ -120,7 +121,8 @@ class SentenceEmbedder(Embedder):
         from transformers import PreTrainedTokenizerBase
 
         if not isinstance(self._model.tokenizer, PreTrainedTokenizerBase):
-            found = self._model.encode(list(texts), show_progress_bar=False)
+            # The texts have their prompt already.
+            found = self._model.encode(list(texts), prompt="", show_progress_bar=False)
             return np.asarray(found, dtype=np.float32)
         parts: list[tuple[list[int], list[Tensor]]] = []
         # The next texts become tokens while the card is at work on these.

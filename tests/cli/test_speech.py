@@ -24,9 +24,9 @@ def test_a_file_of_subtitles_is_taken(call: Call, plain_video: Path, tmp_path: P
     assert "built in" in call("build-memory", plain_video, *options).out
 
 
-def test_a_file_that_is_not_there_is_refused(call: Call, plain_video: Path, tmp_path: Path) -> None:
-    ran = call("build-memory", plain_video, "--speech", tmp_path / "gone.srt")
-    ran.failed(2, "gone.srt", "no such file")
+@pytest.mark.parametrize("name", ["gone.srt", "~nobody-at-all/gone.srt", "o" * 5000 + ".srt"])
+def test_a_file_that_is_not_there_is_refused(call: Call, plain_video: Path, name: str) -> None:
+    call("build-memory", plain_video, "--speech", name).failed(2, name[:20], "no such file")
 
 
 def test_a_file_belongs_to_one_video(call: Call, plain_video: Path, tmp_path: Path) -> None:

@@ -43,6 +43,26 @@ def test_a_memory_is_embedded_anew_and_asked_with_its_own(call, own, embedding):
     assert back.words == f"{video_id}: 7 clips embedded by hashing-1024-v1"
 
 
+def test_a_question_that_leaves_the_machine_is_told(call, own, embedding, monkeypatch):
+    root, video_id = own
+    call("reindex", video_id, "--memories", root, "--embedder", "endpoint:tiny")
+    monkeypatch.setenv("OPENAI_BASE_URL", embedding.url.replace("127.0.0.1", "0.0.0.0"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-for-the-test")
+    ran = call(
+        "ask", video_id, "What does the lamp cost?", "--memories", root, "--embedder", "auto"
+    )
+    assert ran.err == "warning: the question, with words of the memory, goes to 0.0.0.0\n"
+
+
+def test_a_build_that_only_embeds_says_so(call, plain_video, embedding, tmp_path):
+    build = ("build-memory", plain_video, "--memories", tmp_path / "m", "--embedder")
+    assert ": built in " in call(*build, "hashing").out
+    again = call(*build, "endpoint:tiny").out
+    assert ": embedded anew in " in again
+    assert "built in" not in again
+    assert ": unchanged" in call(*build, "endpoint:tiny").out
+
+
 def test_one_of_several_that_fails_does_not_stop_the_others(call, own):
     root, video_id = own
     ran = call("reindex", "nope", video_id, "--memories", root)
@@ -59,8 +79,8 @@ def test_what_cannot_be_embedded_leaves_the_memory_as_it_was(call, own):
     assert sorted(path.name for path in (root / video_id / "builds").iterdir()) == before
 
 
-def test_the_offline_preset_needs_no_weights(call):
-    assert "needs no weights" in call("fetch-models", "--embedder", "auto").out
+def test_the_offline_preset_needs_no_weights_but_those_of_speech(call):
+    assert "needs no weights" in call("fetch-models", "--embedder", "auto", "--speech", "none").out
 
 
 @pytest.mark.extra("embed")
@@ -68,12 +88,11 @@ def test_weights_are_fetched_once(call, monkeypatch, tmp_path):
     hub = Hub()
     monkeypatch.setenv("HF_ENDPOINT", hub.url)
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-    fetch = ("fetch-models", "--embedder", REPO)
+    fetch = ("fetch-models", "--speech", "none", "--embedder", REPO)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     assert call(*fetch).out == f"{REPO}: fetched\n"
     assert call(*fetch).out == f"{REPO}: there already\n"
     [row] = call(*fetch, "--json").json["fetched"]
     assert row["folder"].startswith(str(tmp_path / "hub"))
     hub.close()
-    call("fetch-models", "--embedder", "acme/other").failed(7, "acme/other", "HF_ENDPOINT")
+    call(*fetch[:-1], "acme/other").failed(7, "acme/other", "HF_ENDPOINT")

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from admir.api import open_for_asking, reindex
-from admir.errors import EmbedderMismatch, UnknownVideo
+from admir.errors import EmbedderMismatch, ModelError, UnknownVideo
 from admir.memory.embedding import embed_clips
 from admir.memory.store import MemoryStore
-from admir.perception.embed import HashingEmbedder, same_vectors
+from admir.perception.embed import HashingEmbedder, same_vectors, without_revision
 from admir.settings import load_settings
 from admir.types import Clip, Span
 from tests.memory.making import CountingReader, build, builder_of
@@ -44,6 +44,31 @@ def test_slices_make_one_table(count):
     assert told == [(at, count) for at in range(256, count, 256)]
 
 
+class Widths(HashingEmbedder):
+    """As an endpoint: no width where there is no text."""
+
+    def encode(self, texts):
+        rows = super().encode(texts)
+        return rows if rows.any() else rows[:, :0]
+
+
+@pytest.mark.parametrize("empty", [range(256), range(256, 512), range(512)])
+def test_a_slice_without_any_text_takes_the_width_of_the_others(empty):
+    some = [replace(c, caption="" if c.index in empty else "lamp") for c in clips(512)]
+    vectors = embed_clips(some, Widths())
+    assert vectors.shape == (512, 0 if len(empty) == 512 else 1024)
+    assert not vectors[list(empty)].any()
+
+
+def test_widths_that_differ_between_slices_are_an_error():
+    class Changing(Widths):
+        def encode(self, texts):
+            return super().encode(texts)[:, : 4 * len(texts)]
+
+    with pytest.raises(ModelError, match="different widths"):
+        embed_clips(clips(300), Changing())
+
+
 def test_it_stops_between_slices():
     assert len(embed_clips(clips(700), HashingEmbedder(), stop=lambda: True)) == 256
 
@@ -55,11 +80,27 @@ def test_it_stops_between_slices():
         ("hashing-1024-v1", "halved", False),
         ("BAAI/bge-m3@ab12", "/models/bge@ab12", True),
         ("BAAI/bge-m3@ab12", "BAAI/bge-m3@cd34", False),
+        ("/models/v@2/bge@ab12", "BAAI/bge-m3@ab12", True),
         ("endpoint:a", "endpoint:b", False),
+        ("endpoint:a@1", "endpoint:b@1", False),
+        ("endpoint:a@1", "endpoint:a@1", True),
     ],
 )
 def test_weights_are_told_by_their_revision(one, other, same):
     assert same_vectors(one, other) is same
+
+
+@pytest.mark.parametrize(
+    ("made_by", "name"),
+    [
+        ("BAAI/bge-m3@ab12", "BAAI/bge-m3"),
+        ("/models/v@2/bge@ab12", "/models/v@2/bge"),
+        ("endpoint:tiny@2", "endpoint:tiny@2"),
+        ("hashing-1024-v1", "hashing-1024-v1"),
+    ],
+)
+def test_a_memory_is_asked_by_the_name_of_its_embedder(made_by, name):
+    assert without_revision(made_by) == name
 
 
 @pytest.fixture
@@ -125,6 +166,19 @@ def test_reindex_twice_leaves_the_warning_once(stored, monkeypatch):
         assert warnings.count(gone) == 1
 
 
+def test_a_build_that_ends_while_the_embedder_is_opened_is_kept(stored, monkeypatch):
+    root, _, before = stored
+    store = MemoryStore(root)
+
+    def opened(settings):
+        newer = replace(before.narrative, summary="newer")
+        store.publish(store.copied(before), replace(before, narrative=newer), store.vectors(before))
+        return Halved()
+
+    monkeypatch.setattr("admir.api.open_embedder", opened)
+    assert reindex("ad", load_settings(memories=root)).narrative.summary == "newer"
+
+
 def test_reindex_of_nothing_says_so(tmp_path):
     with pytest.raises(UnknownVideo, match="no memory of 'ad'"):
         reindex("ad", load_settings(memories=tmp_path))
@@ -135,6 +189,12 @@ def test_another_embedder_than_the_memorys_is_an_error_that_says_what_to_do(stor
     monkeypatch.setattr("admir.api.open_embedder", lambda settings, made_by="": Halved())
     with pytest.raises(EmbedderMismatch, match=r"'hashing-1024-v1'.*'halved'.*admir reindex ad"):
         open_for_asking(memory, load_settings(memories=root))
+
+
+def test_a_memory_from_before_widths_were_told_can_be_asked(stored):
+    root, _, memory = stored
+    older = replace(memory, provenance=replace(memory.provenance, dimensions=0))
+    assert open_for_asking(older, load_settings(memories=root)).index.search("lamp", 3)
 
 
 def test_an_embedder_that_changed_its_width_is_an_error(stored):

@@ -206,3 +206,19 @@ def test_meaning_finds_what_words_do_not(mini_lm):
     by_meaning, by_words = found(mini, 0.0), found(hashing, 2.0)
     assert by_meaning >= 0.85
     assert by_meaning >= by_words + 0.25
+
+
+def test_a_prompt_stands_once_before_a_text_also_of_a_model_without_transformer(tmp_path):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    words = Tokenizer(models.WordLevel({"?": 0, "query": 1, "lamp": 2}, unk_token="?"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    module = StaticEmbedding(words, embedding_dim=8)
+    model = SentenceTransformer(
+        modules=[module], device="cpu", prompts={"q": "query "}, default_prompt_name="q"
+    )
+    model.save(str(tmp_path / "static"), create_model_card=False)
+    found = SentenceEmbedder("static@1", tmp_path / "static").encode(["lamp"])
+    assert np.allclose(found, model.encode(["lamp"], normalize_embeddings=True), atol=1e-5)

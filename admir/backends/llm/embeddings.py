@@ -26,6 +26,9 @@ _TEXTS_A_CALL = 64
 _MOST_CHARS = 20_000
 """Of one text: models take some 8,000 tokens, and refuse more."""
 
+_MOST = 1e15
+"""A number of a vector is smaller; the squares of larger ones are no float32."""
+
 
 class EndpointEmbedder(Embedder):
     """Encodes with a model behind an endpoint. The texts leave this machine, unless it is on it."""
@@ -102,12 +105,12 @@ class EndpointEmbedder(Embedder):
         """The vectors of a reply, which may be anything. Raises ModelError."""
         try:
             rows = {item.index: item.embedding for item in reply.data}
-            vectors = np.array([rows[number] for number in range(count)], dtype=np.float32)
+            wide = np.array([rows[number] for number in range(count)], dtype=np.float64)
         except (LookupError, ValueError, TypeError, AttributeError):
             raise ModelError(f"{self._place} answers with no embeddings") from None
-        if vectors.ndim != 2 or not np.isfinite(vectors).all():
+        if wide.ndim != 2 or wide.shape[1] == 0 or not (np.abs(wide) < _MOST).all():
             raise ModelError(f"{self._place} answers with other things than vectors")
-        return vectors
+        return wide.astype(np.float32)
 
     def _count(self, told_usage: Any) -> None:
         tokens = getattr(told_usage, "prompt_tokens", 0)

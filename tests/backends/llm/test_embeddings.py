@@ -67,6 +67,8 @@ def test_what_may_pass_is_tried_again(server, embedder, fault):
         (Raw(json.dumps({"data": []})), "no embeddings"),
         (Raw(json.dumps({"data": [{"index": 0, "embedding": "abc"}]})), "embeddings|vectors"),
         (Raw('{"data": [{"index": 0, "embedding": [NaN]}]}'), "vectors|tiny"),
+        (Raw(json.dumps({"data": [{"index": 0, "embedding": []}]})), "other things than vectors"),
+        (Raw(json.dumps({"data": [{"index": 0, "embedding": [1e300, 1]}]})), "other things"),
         (Raw(json.dumps({"data": [{"index": 7, "embedding": [1.0]}]})), "no embeddings"),
         (Raw("[]"), "no embeddings"),
         (Http(400, "input is too long"), "input is too long"),
