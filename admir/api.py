@@ -100,14 +100,14 @@ def build_events(
 
 
 def reindex(video_id: str, settings: Settings) -> Memory:
-    """Embed the clips of a stored memory anew, with the embedder of the settings.
+    """Embed the clips of a stored memory anew, with the embedder of the settings, or else its own.
 
     The video is not needed. Raises UnknownVideo, MemoryDamaged, BuildInProgress, MemoryStoreError,
     BackendUnavailable or ModelError.
     """
     store = MemoryStore(settings.memories)
-    store.read(video_id)  # one that is not there gets no folder for its lock
-    embedder = open_embedder(settings)
+    known = store.read(video_id)  # one that is not there gets no folder for its lock
+    embedder = open_embedder(settings, known.provenance.embedder)
     with store.building(video_id):  # read again: a build may have ended meanwhile
         return embedded_anew(store, store.read(video_id), embedder)
 

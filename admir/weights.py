@@ -41,6 +41,7 @@ _WHISPER: Mapping[str, tuple[str, int]] = {
     "large-v3": ("Systran/faster-whisper-large-v3", 3_090_000_000),
     "large-v3-turbo": ("mobiuslabsgmbh/faster-whisper-large-v3-turbo", 1_620_000_000),
 }
+_SHORT = {"large": "large-v3", "turbo": "large-v3-turbo"}
 _ALIGNMENT = "jonatasgrosman/wav2vec2-large-xlsr-53-{}"
 _LANGUAGES: Mapping[str, str] = {
     "ar": "arabic",
@@ -257,7 +258,8 @@ def _sample(path: Path) -> bytes:
 
 def _repo(name: str, purpose: Purpose) -> str:
     if purpose == "speech":
-        return _WHISPER[name][0] if name in _WHISPER else name
+        known = _WHISPER[_SHORT.get(name, name)][0] if _SHORT.get(name, name) in _WHISPER else name
+        return known if "/" in known else f"Systran/faster-whisper-{known}"
     if purpose == "diarisation":
         return DIARISATION
     if purpose == "alignment":

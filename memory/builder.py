@@ -126,7 +126,14 @@ class _Build:
         known = planner.but_for_vectors(video_id)
         if known is None:
             return await self._make(planner.plan(video_id))
-        again = partial(embedded_anew, self.tools.store, known, self.tools.embedder)
+        again = partial(
+            embedded_anew,
+            self.tools.store,
+            known,
+            self.tools.embedder,
+            tell=partial(self._progress, "embed"),
+            stop=lambda: self.stopped,
+        )
         return await self._timed("embed", self._thread(again))
 
     async def _make(self, plan: Plan) -> Memory:

@@ -41,16 +41,26 @@ def embed_clips(
     return np.concatenate(wide)
 
 
-def embedded_anew(store: MemoryStore, memory: Memory, embedder: Embedder) -> Memory:
-    """A new build of a stored memory that differs in its vectors alone.
+def embedded_anew(
+    store: MemoryStore,
+    memory: Memory,
+    embedder: Embedder,
+    tell: Callable[[int, int], None] = lambda _, __: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Memory:
+    """A new build of a stored memory that differs in its vectors alone; the old one if stopped.
 
     The caller holds the video's lock. Raises MemoryStoreError and what the embedder raises.
     """
-    vectors = embed_clips(memory.clips, embedder)
+    before = embedder.spent()
+    vectors = embed_clips(memory.clips, embedder, tell, stop)
+    if len(vectors) < len(memory.clips):
+        return memory
     made = replace(
         memory.provenance,
         embedder=embedder.id,
         dimensions=vectors.shape[1],
+        usage=memory.provenance.usage + embedder.spent().since(before),
         warnings=_warnings(memory.provenance.warnings, embedder),
     )
     return store.publish(store.copied(memory), replace(memory, provenance=made), vectors)

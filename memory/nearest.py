@@ -23,8 +23,8 @@ _LOG = logging.getLogger("admir")
 class Nearest:
     """Inner products of vectors, float32 [n, d], with queries. Exact, unless `approximate`.
 
-    An approximate search takes a quarter of a byte a dimension for the scan. It is made by FAISS
-    alone: BackendUnavailable is not raised, NumPy searches exactly instead.
+    An approximate search, for libraries of a million, reads an eighth of a byte a dimension. It
+    is made by FAISS alone: without it NumPy searches exactly.
     """
 
     def __init__(self, vectors: Vectors, *, approximate: bool = False) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -36,8 +35,4 @@ class PaidJournal(Journal):
     def spent(self) -> Usage:
         """What was journaled, in runs before this one too, and what came since."""
         before = _USAGE.validate_python(self.get(_KEY) or {})
-        return before + _since(self._paid_for, self._spent_now())
-
-
-def _since(before: Usage, now: Usage) -> Usage:
-    return Usage(**{f.name: getattr(now, f.name) - getattr(before, f.name) for f in fields(Usage)})
+        return before + self._spent_now().since(self._paid_for)

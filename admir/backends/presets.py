@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from admir.backends.base import Mind
-from admir.errors import BackendUnavailable
+from admir.errors import BackendUnavailable, EmbedderMismatch
 from admir.perception.decode import Pixels
 from admir.perception.embed import Embedder, HashingEmbedder, without_revision
 from admir.perception.ocr import TextLine, TextReader
@@ -74,10 +74,16 @@ def open_embedder(settings: Settings, made_by: str = "") -> Embedder:
     """Phi of eq. 2: what the settings name, else what made the vectors that are asked, if any.
 
     By default BGE-M3, where its package is installed, for the presets of models, and hashing for
-    the offline one. Weights are found, not loaded. Raises BackendUnavailable.
+    the offline one. Weights are found, not loaded. Raises BackendUnavailable, or EmbedderMismatch
+    where the offline preset would have to send a question to an endpoint.
     """
     if settings.embedder != "auto":
         return _embedder(settings.embedder, settings)
+    if made_by.startswith("endpoint:") and settings.preset == "offline":
+        raise EmbedderMismatch(
+            f"the memory was embedded by {made_by!r}, and preset 'offline' sends nothing out: say "
+            f"`--embedder {made_by}` to ask there, or run `admir reindex` with `--embedder hashing`"
+        )
     if made_by:
         return _embedder(without_revision(made_by), settings)
     if settings.preset == "offline":

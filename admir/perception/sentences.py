@@ -56,7 +56,13 @@ class SentenceEmbedder(Embedder):
     def encode(self, texts: Sequence[str]) -> Vectors:
         """float32 [len(texts), d]; see `Embedder`. Raises BackendUnavailable."""
         with self._lock:
-            return self._encode(texts)
+            try:
+                return self._encode(texts)
+            except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+                raise BackendUnavailable(
+                    f"the embedding model in {self._folder} cannot be used: "
+                    f"{type(error).__name__}: {error}; is it whole, and a model that embeds?"
+                ) from None
 
     def _encode(self, texts: Sequence[str]) -> Vectors:
         told = [number for number, text in enumerate(texts) if text.strip()]

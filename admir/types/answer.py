@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from admir.types.video import Box, Span
@@ -80,6 +80,12 @@ class Usage:
     def tokens(self) -> int:
         """Input and output together."""
         return self.input_tokens + self.output_tokens
+
+    def since(self, before: Usage) -> Usage:
+        """What came after `before`, which is part of this."""
+        return Usage(
+            **{f.name: getattr(self, f.name) - getattr(before, f.name) for f in fields(Usage)}
+        )
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(

@@ -37,7 +37,8 @@ def test_a_memory_is_embedded_anew_and_asked_with_its_own(call, own, embedding):
     call(*question, "--embedder", "hashing").failed(
         5, "'endpoint:tiny'", "'hashing-1024-v1'", f"admir reindex {video_id}"
     )
-    answered = call(*question, "--embedder", "auto", "--json")
+    call(*question, "--embedder", "auto").failed(5, "sends nothing out", "--embedder endpoint:tiny")
+    answered = call(*question, "--embedder", "endpoint:tiny", "--json")
     assert "$48" in answered.json["answer"]
     back = call("reindex", video_id, "--memories", root, "--embedder", "hashing")
     assert back.words == f"{video_id}: 7 clips embedded by hashing-1024-v1"
@@ -49,9 +50,11 @@ def test_a_question_that_leaves_the_machine_is_told(call, own, embedding, monkey
     monkeypatch.setenv("OPENAI_BASE_URL", embedding.url.replace("127.0.0.1", "0.0.0.0"))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-for-the-test")
     ran = call(
-        "ask", video_id, "What does the lamp cost?", "--memories", root, "--embedder", "auto"
+        *("ask", video_id, "What does the lamp cost?", "--memories", root),
+        *("--embedder", "endpoint:tiny"),
     )
-    assert ran.err == "warning: the question, with words of the memory, goes to 0.0.0.0\n"
+    assert "$48" in ran.out
+    assert ran.err == "warning: captions, speech and on-screen text go to 0.0.0.0\n"
 
 
 def test_a_build_that_only_embeds_says_so(call, plain_video, embedding, tmp_path):

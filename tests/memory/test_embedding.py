@@ -148,7 +148,7 @@ def test_vectors_that_are_damaged_are_made_anew_from_the_memory(stored, video):
 def test_reindex_needs_no_video_and_keeps_everything_else(stored, video, monkeypatch):
     root, _, before = stored
     video.unlink()
-    monkeypatch.setattr("admir.api.open_embedder", lambda settings: Halved())
+    monkeypatch.setattr("admir.api.open_embedder", lambda settings, made_by: Halved())
     after = reindex("ad", load_settings(memories=root))
     assert after == MemoryStore(root).read("ad")
     assert after.provenance.embedder == "halved"
@@ -160,7 +160,7 @@ def test_reindex_needs_no_video_and_keeps_everything_else(stored, video, monkeyp
 def test_reindex_twice_leaves_the_warning_once(stored, monkeypatch):
     root, _, _ = stored
     gone = "search compares words alone: for the test"
-    monkeypatch.setattr("admir.api.open_embedder", lambda settings: HashingEmbedder(gone))
+    monkeypatch.setattr("admir.api.open_embedder", lambda settings, made_by: HashingEmbedder(gone))
     for _ in range(2):
         warnings = reindex("ad", load_settings(memories=root)).provenance.warnings
         assert warnings.count(gone) == 1
@@ -170,7 +170,7 @@ def test_a_build_that_ends_while_the_embedder_is_opened_is_kept(stored, monkeypa
     root, _, before = stored
     store = MemoryStore(root)
 
-    def opened(settings):
+    def opened(settings, made_by):
         newer = replace(before.narrative, summary="newer")
         store.publish(store.copied(before), replace(before, narrative=newer), store.vectors(before))
         return Halved()

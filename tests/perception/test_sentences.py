@@ -122,6 +122,15 @@ def test_weights_that_are_torn_are_an_error_that_says_what_to_do(folder, tmp_pat
         SentenceEmbedder("torn@1", torn).encode(["lamp"])
 
 
+def test_a_model_that_cannot_compute_is_an_error_of_one_line(tiny, monkeypatch):
+    def broken(ids):
+        raise TypeError("forward() got an unexpected keyword argument")
+
+    monkeypatch.setattr(tiny, "_computed", broken)
+    with pytest.raises(BackendUnavailable, match=r"cannot be used: TypeError.*embeds\?"):
+        tiny.encode(["lamp"])
+
+
 def test_without_the_package_the_error_names_the_extra(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(BackendUnavailable, match=r"admir\[embed\].*hashing"):
