@@ -19,8 +19,10 @@ from admir.server.ask import ask_router
 from admir.server.asks import Asks
 from admir.server.library import library_router
 from admir.server.metrics import Metrics
+from admir.server.page import page_router
 from admir.server.plain import schemas_of
 from admir.server.problems import Problem, document_problems, handle_problems, responses
+from admir.server.problems import Problem, handle_problems, responses
 from admir.server.security import Gate
 from admir.settings import Settings, load_settings
 from admir.types import Answer, Memory
@@ -57,6 +59,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     handle_problems(app)
     app.include_router(ask_router(asks, metrics))
     app.include_router(library_router(store, chosen))
+    app.include_router(page_router())
     _add_state(app, chosen, metrics)
     if chosen.server.origins:
         app.add_middleware(

@@ -1,0 +1,80 @@
+// An answer with its claims, and of each claim the evidence.
+
+import { picture } from "./api.js";
+import { clock, count, h, icon, notice, words } from "./dom.js";
+
+const STATUS = {
+  verified: "Verified",
+  expert: "Expert's reading",
+  unverified: "Unverified",
+  contradicted: "Contradicted",
+};
+const AT_ONCE = 4;
+
+/** The answer as people read it. `go(evidence)` shows a piece of evidence in the player. */
+export function answerOf(answer, built, go) {
+  const byId = new Map(answer.evidence.map((each) => [each.id, each]));
+  const cited = new Set(answer.claims.flatMap((claim) => claim.evidence));
+  const rest = answer.evidence.filter((each) => !cited.has(each.id));
+  const cards = (ids) => cardsOf(ids.map((id) => byId.get(id)).filter(Boolean), built, go);
+  return h("div", { class: "answer" },
+    h("p", { class: "answer-text" }, answer.answer),
+    standing(answer),
+    h("ul", { class: "claims" }, answer.claims.map((claim) => claimOf(claim, cards))),
+    rest.length ? h("div", { class: "claim" }, h("p", { class: "soft" }, "Also looked at"), cardsOf(rest, built, go)) : null,
+    answer.warnings.map((line) => notice(line, "", null, "worry")),
+    costs(answer));
+}
+
+/** Whether the answer is proved, in words. */
+export function grounding(answer) {
+  if (!answer.grounded) return "Not grounded: not every claim could be verified";
+  const expert = answer.claims.some((claim) => claim.status === "expert");
+  if (answer.basis === "absence") return "Grounded: it was looked for, and is not there";
+  return expert ? "Grounded: it rests on a reading by the expert" : "Grounded: every claim is verified";
+}
+
+function standing(answer) {
+  const sign = answer.grounded ? "verified" : "unverified";
+  return h("div", { class: `standing ${sign}` }, icon(sign), h("p", {}, h("strong", {}, grounding(answer)), answer.reason ? h("span", { class: "reason" }, answer.reason) : null));
+}
+
+function claimOf(claim, cards) {
+  return h("li", { class: "claim" },
+    h("p", { class: "claim-text" }, h("span", { class: `status ${claim.status}` }, icon(claim.status), STATUS[claim.status] ?? words(claim.status)), " ", claim.text),
+    claim.reason ? h("p", { class: "soft" }, claim.reason) : null,
+    cards(claim.evidence));
+}
+
+function cardsOf(evidence, built, go) {
+  if (!evidence.length) return null;
+  const items = evidence.map((each) => h("li", {}, cardOf(each, built, go)));
+  const more = items.splice(AT_ONCE);
+  return [h("ul", { class: "evidence" }, items),
+    more.length ? h("details", { class: "more" }, h("summary", {}, `${more.length} more`), h("ul", { class: "evidence" }, more)) : null];
+}
+
+function cardOf(each, built, go) {
+  const time = each.frame_s ?? each.start_s;
+  const frame = h("span", { class: "frame" }, picture(each.video_id, time, built), each.box ? boxOf(each.box) : null);
+  const kind = each.speaker ? `${words(each.kind)}, ${each.speaker}` : words(each.kind);
+  return h("button", { type: "button", class: "piece", "data-evidence": each.id, on: { click: () => go(each) } },
+    frame,
+    h("span", { class: "piece-text" },
+      h("q", {}, each.quote),
+      h("span", { class: "soft" }, kind, " · ", h("span", { class: "unseen" }, "show it at "), `${clock(each.start_s)}–${clock(each.end_s)}`)));
+}
+
+function boxOf(box) {
+  const [left, top, right, bottom] = box.map((part) => 100 * Math.min(1, Math.max(0, part)));
+  const mark = h("span", { class: "mark", "aria-hidden": "true" });
+  Object.assign(mark.style, { left: `${left}%`, top: `${top}%`, width: `${right - left}%`, height: `${bottom - top}%` });
+  return mark;
+}
+
+function costs({ usage, preset, seconds }) {
+  const parts = [`Preset ${preset}`, `${seconds.toFixed(1)} s`];
+  if (usage.calls || usage.cached) parts.push(count(usage.calls, "call"), `${(usage.input_tokens + usage.output_tokens).toLocaleString("en")} tokens`);
+  if (usage.cost_usd) parts.push(`$${usage.cost_usd.toFixed(4)}`);
+  return h("p", { class: "costs soft" }, parts.join(" · "));
+}

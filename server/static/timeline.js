@@ -1,0 +1,85 @@
+// The timeline under the player: a slider, lanes of segments, and the playhead over them.
+
+import { clock, fill, h, roughly } from "./dom.js";
+import { lanesOf, nameOf, ofEvidence, rowsOf, ticks } from "./lanes.js";
+
+/** A timeline of a memory: `element`, `setTime(s)`, `setEvidence(list)`. `go(segment)` seeks. */
+export function timeline(memory, go) {
+  const duration = Math.max(memory.video.duration_s, 0.1);
+  const share = (time) => `${Math.min(100, Math.max(0, (100 * time) / duration))}%`;
+  const slider = h("input", { type: "range", min: 0, max: duration.toFixed(2), step: 0.1, value: 0, "aria-label": "Position in the video" });
+  const now = h("output", { class: "now", "aria-hidden": "true" }, clock(0));
+  const head = h("span", { class: "head", "aria-hidden": "true" });
+  const lanes = lanesOf(memory).map((lane) => laneOf(lane, share, go));
+  const proof = laneOf({ name: "Evidence", kind: "evidence", segments: [] }, share, go);
+  const element = h("section", { class: "timeline", "aria-label": "Timeline" },
+    h("div", { class: "lane" }, now, h("div", { class: "track ruler" }, slider)),
+    [...lanes, proof].map((lane) => lane.element),
+    h("div", { class: "lane marks", "aria-hidden": "true" }, h("span", {}), h("div", { class: "track" }, ticks(duration).map((at) => placed(h("span", { class: "tick" }, roughly(at)), share(at))))),
+    h("div", { class: "lane over", "aria-hidden": "true" }, h("span", {}), h("div", { class: "track" }, head)));
+  slider.addEventListener("input", () => go({ start: Number(slider.value) }));
+
+  return {
+    element,
+    setTime(time) {
+      slider.value = time;
+      slider.setAttribute("aria-valuetext", `${clock(time)} of ${clock(duration)}`);
+      now.textContent = clock(time);
+      head.style.left = share(time);
+      [...lanes, proof].forEach((lane) => lane.light(time));
+    },
+    setEvidence(evidence) { proof.set(ofEvidence(evidence)); },
+  };
+}
+
+function placed(element, left) {
+  element.style.left = left;
+  return element;
+}
+
+/** One lane: one stop of the Tab key, in which the arrow keys move. */
+function laneOf({ name, kind, segments }, share, go) {
+  const track = h("div", { class: `track ${kind}`, role: "toolbar", "aria-label": `${name} on the timeline` });
+  const element = h("div", { class: "lane" }, h("span", { class: "lane-name", "aria-hidden": "true" }, name), track);
+  let shown = [];
+  const set = (found) => {
+    const rows = rowsOf(found);
+    const many = Math.max(0, ...rows) + 1;
+    track.style.setProperty("--rows", many);
+    shown = found.map((segment, index) => ({ segment, button: buttonOf(segment, rows[index], share, go) }));
+    fill(track, shown.length ? shown.map(({ button }) => button) : h("span", { class: "none" }, kind === "evidence" ? "of the answer, once there is one" : "none"));
+    shown.forEach(({ button }, index) => { button.tabIndex = index ? -1 : 0; });
+    track.setAttribute("role", shown.length ? "toolbar" : "group");
+  };
+  track.addEventListener("keydown", (event) => move(event, shown.map(({ button }) => button)));
+  set(segments);
+  return {
+    element,
+    set,
+    light(time) {
+      for (const { segment, button } of shown) button.classList.toggle("lit", segment.start <= time && time < segment.end);
+    },
+  };
+}
+
+function buttonOf(segment, row, share, go) {
+  const button = h("button", { type: "button", class: "segment", title: nameOf(segment), "aria-label": nameOf(segment), "data-id": segment.id, on: { click: () => go(segment) } },
+    h("span", { "aria-hidden": "true" }, segment.short));
+  button.style.left = share(segment.start);
+  button.style.width = `calc(${share(segment.end - segment.start)} - 1px)`;
+  button.style.setProperty("--row", row);
+  return button;
+}
+
+const MOVES = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -1e9, End: 1e9 };
+
+function move(event, buttons) {
+  const by = MOVES[event.key];
+  const here = buttons.indexOf(document.activeElement);
+  if (!by || here < 0) return;
+  event.preventDefault();
+  const next = buttons[Math.min(buttons.length - 1, Math.max(0, here + by))];
+  buttons[here].tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
+}
