@@ -58,11 +58,11 @@ function cardOf(each, built, go) {
   const time = each.frame_s ?? each.start_s;
   const frame = h("span", { class: "frame" }, picture(each.video_id, time, built), each.box ? boxOf(each.box) : null);
   const kind = each.speaker ? `${words(each.kind)}, ${each.speaker}` : words(each.kind);
-  return h("button", { type: "button", class: "piece", "data-evidence": each.id, on: { click: () => go(each) } },
+  return h("button", { type: "button", class: "piece", "data-evidence": each.id, on: { click: (event) => go(each, event.currentTarget) } },
     frame,
     h("span", { class: "piece-text" },
       h("q", {}, each.quote),
-      h("span", { class: "soft" }, kind, " · ", h("span", { class: "unseen" }, "show it at "), `${clock(each.start_s)}–${clock(each.end_s)}`)));
+      h("span", { class: "soft" }, each.id, " · ", kind, " · ", h("span", { class: "unseen" }, "show it at "), `${clock(each.start_s)}–${clock(each.end_s)}`)));
 }
 
 function boxOf(box) {

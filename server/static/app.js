@@ -1,5 +1,6 @@
 // The way from the address to a view.
 
+import { json } from "./api.js";
 import { fill, notice } from "./dom.js";
 import { showLibrary } from "./library.js";
 import { showVideo } from "./video.js";
@@ -37,6 +38,7 @@ document.getElementById("skip").addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();
 });
+json("/healthz").then(({ preset }) => { document.getElementById("preset").textContent = `Preset ${preset}`; }).catch(() => {});
 addEventListener("hashchange", () => open(true));
 try {
   open(false);

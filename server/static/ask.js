@@ -14,17 +14,17 @@ const turnsOf = (id) => {
   return kept.get(id);
 };
 
-/** The conversation: `element`, `close()`. `stage` has `go(evidence, all)` and `prove(evidence)`. */
+/** The conversation: `element`, `close()`. `stage` has `go(evidence, all)`, `prove(evidence)`, `look(ranges)`. */
 export function conversation(memory, stage) {
   const id = memory.video.id;
   const turns = turnsOf(id);
   const log = h("div", { class: "turns" });
   const state = { running: null };
-  const field = h("textarea", { id: "question", rows: 1, maxlength: 4000, required: true, placeholder: "Ask about this ad" });
+  const field = h("textarea", { id: "question", rows: 1, maxlength: 4000, required: true, placeholder: "Your question" });
   const send = h("button", { type: "submit", class: "main" }, "Ask");
   const chips = h("div", { class: "chips", role: "group", "aria-label": "Suggested questions" },
     suggestions(memory).map((text) => h("button", { type: "button", class: "chip", on: { click: () => begin(text) } }, text)));
-  const form = h("form", { class: "ask" }, chips, h("label", { for: "question", class: "unseen" }, "Your question"), h("div", { class: "ask-row" }, field, send));
+  const form = h("form", { class: "ask" }, h("h2", {}, "Ask about this ad"), chips, h("label", { for: "question", class: "unseen" }, "Your question"), h("div", { class: "ask-row" }, field, send));
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -60,15 +60,22 @@ export function conversation(memory, stage) {
 
   async function answer(turn, signal) {
     try {
-      const found = await run(id, turn, signal);
+      const found = await run(id, turn, signal, stage);
       turn.answer = found;
       turn.steps.end(found);
-      fill(turn.place, answerOf(found, memory.provenance.built_at, (piece) => stage.go(piece, found.evidence)));
+      fill(turn.place, answerOf(found, memory.provenance.built_at, (piece, card) => choose(piece, card, found.evidence)));
       stage.prove(found.evidence);
       say(`${found.answer} ${grounding(found)}`);
     } catch (problem) {
       failed(turn, problem);
     }
+  }
+
+  function choose(piece, card, all) {
+    log.querySelectorAll(".shown").forEach((other) => { other.classList.remove("shown"); other.removeAttribute("aria-current"); });
+    card.classList.add("shown");
+    card.setAttribute("aria-current", "true");
+    stage.go(piece, all);
   }
 
   function failed(turn, problem) {
@@ -85,7 +92,7 @@ export function conversation(memory, stage) {
   turns.forEach((turn) => log.append(turn.article));
   const last = turns.findLast((turn) => turn.answer);
   if (last) stage.prove(last.answer.evidence);
-  const element = h("section", { class: "talk", "aria-label": "Questions and answers" }, log, form);
+  const element = h("section", { class: "talk", "aria-label": "Questions and answers" }, log, form, memory.narrative.summary ? h("p", { class: "intro" }, memory.narrative.summary) : null);
   return { element, close: () => state.running?.abort() };
 }
 
@@ -95,7 +102,8 @@ function articleOf(turn) {
 }
 
 /** Ask, and let the trace take the events. Returns the answer, or throws. */
-async function run(id, turn, signal) {
+async function run(id, turn, signal, stage) {
+  stage.prove([]);
   const body = JSON.stringify({ video_id: id, question: turn.question });
   const options = { method: "POST", body, signal, headers: { "Content-Type": "application/json" } };
   for await (const [event, data] of stream("/ask", options)) {
@@ -103,6 +111,7 @@ async function run(id, turn, signal) {
     if (event === "answered") return data.answer;
     if (event === "whole") return data;
     turn.steps.take(event, data);
+    if (event === "step_taken") stage.look(data.step.observations.map((seen) => seen.looked_at).filter(Boolean));
   }
   throw new Problem({ title: "gone", detail: "It ended before the answer was there." });
 }

@@ -3,7 +3,7 @@
 import { clock, fill, h, roughly } from "./dom.js";
 import { lanesOf, nameOf, ofEvidence, rowsOf, ticks } from "./lanes.js";
 
-/** A timeline of a memory: `element`, `setTime(s)`, `setEvidence(list)`. `go(segment)` seeks. */
+/** A timeline of a memory: `element`, `setTime(s)`, `setEvidence(list)`, `look(ranges)`. `go(segment)` seeks. */
 export function timeline(memory, go) {
   const duration = Math.max(memory.video.duration_s, 0.1);
   const share = (time) => `${Math.min(100, Math.max(0, (100 * time) / duration))}%`;
@@ -29,6 +29,8 @@ export function timeline(memory, go) {
       [...lanes, proof].forEach((lane) => lane.light(time));
     },
     setEvidence(evidence) { proof.set(ofEvidence(evidence)); },
+    /** Ranges that the agent looks at, while it does. */
+    look(ranges) { proof.band(ranges); },
   };
 }
 
@@ -56,6 +58,14 @@ function laneOf({ name, kind, segments }, share, go) {
   return {
     element,
     set,
+    band(ranges) {
+      track.querySelector(".none")?.remove();
+      track.prepend(...ranges.map(({ start_s: start, end_s: end }) => {
+        const band = placed(h("span", { class: "band", "aria-hidden": "true" }), share(start));
+        band.style.width = share(end - start);
+        return band;
+      }));
+    },
     light(time) {
       for (const { segment, button } of shown) button.classList.toggle("lit", segment.start <= time && time < segment.end);
     },
@@ -64,7 +74,7 @@ function laneOf({ name, kind, segments }, share, go) {
 
 function buttonOf(segment, row, share, go) {
   const button = h("button", { type: "button", class: "segment", title: nameOf(segment), "aria-label": nameOf(segment), "data-id": segment.id, on: { click: () => go(segment) } },
-    h("span", { "aria-hidden": "true" }, segment.short));
+    h("span", { class: segment.short.length < 4 ? "brief" : null, "aria-hidden": "true" }, segment.short));
   button.style.left = share(segment.start);
   button.style.width = `calc(${share(segment.end - segment.start)} - 1px)`;
   button.style.setProperty("--row", row);

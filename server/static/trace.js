@@ -6,7 +6,7 @@ import { clock, count, fill, h, icon, words } from "./dom.js";
 export function trace() {
   const list = h("ol", { class: "steps" });
   const doing = h("span", { class: "doing" }, "Asking …");
-  const log = h("div", { role: "log", "aria-label": "Steps of the agent", "aria-live": "polite", tabindex: 0 }, list);
+  const log = h("div", { role: "log", "aria-label": "Steps of the agent", "aria-live": "polite" }, list);
   const element = h("details", { class: "trace", open: true }, h("summary", {}, doing), log);
   const add = (...parts) => list.append(h("li", {}, parts));
   let backtracks = 0;

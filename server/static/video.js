@@ -6,6 +6,8 @@ import { clock, count, fill, h, notice, roughly, show, words } from "./dom.js";
 import { player } from "./player.js";
 import { timeline } from "./timeline.js";
 
+const NARROW = matchMedia("(max-width: 999px)");
+
 /** The view of a video, in `place`, at a time. Returns what ends it. */
 export function showVideo(place, id, time) {
   document.title = `${id} · AD-MIR`;
@@ -33,9 +35,10 @@ function watch(body, memory, time) {
     go(piece, all) {
       line.setEvidence(all);
       go(piece.kind === "speech" ? piece.start_s : piece.frame_s ?? piece.start_s, piece.box);
-      if (matchMedia("(max-width: 999px)").matches) show(film.element);
+      if (NARROW.matches) show(film.element);
     },
-    prove: (evidence) => line.setEvidence(evidence),
+    prove: line.setEvidence,
+    look: line.look,
   };
   function go(at, box) {
     film.seek(at);
@@ -44,11 +47,16 @@ function watch(body, memory, time) {
   }
   film.onTime(line.setTime);
   const talk = conversation(memory, stage);
-  fill(body, h("div", { class: "watch" },
-    h("div", { class: "left" }, film.element, line.element, about(memory), transcript(memory, go)), talk.element));
+  const left = h("div", { class: "left" }, film.element, line.element);
+  const more = h("div", { class: "more-of-it" }, about(memory), transcript(memory, go));
+  const grid = h("div", { class: "watch" }, left, talk.element);
+  const arrange = () => (NARROW.matches ? grid : left).append(more);
+  arrange();
+  NARROW.addEventListener("change", arrange);
+  fill(body, grid);
   line.setTime(0);
   if (time) film.seek(time);
-  return () => { film.close(); talk.close(); };
+  return () => { film.close(); talk.close(); NARROW.removeEventListener("change", arrange); };
 }
 
 /** The address of this moment, for whoever copies it. */
