@@ -22,7 +22,6 @@ from admir.server.metrics import Metrics
 from admir.server.page import page_router
 from admir.server.plain import schemas_of
 from admir.server.problems import Problem, document_problems, handle_problems, responses
-from admir.server.problems import Problem, handle_problems, responses
 from admir.server.security import Gate
 from admir.settings import Settings, load_settings
 from admir.types import Answer, Memory

@@ -27,7 +27,7 @@ function decoded(part) {
 function open(byPerson) {
   const { id, time } = readAddress(location.hash);
   view.end();
-  view = { id, end: id === null ? showLibrary(main) : showVideo(main, id, time) };
+  view = { id, end: (id === null ? showLibrary(main) : showVideo(main, id, time)) ?? (() => {}) };
   if (byPerson) {
     scrollTo(0, 0);
     main.querySelector("h1")?.focus({ preventScroll: true });

@@ -60,7 +60,7 @@ export function conversation(memory, stage) {
 
   async function answer(turn, signal) {
     try {
-      const found = await run(id, turn, signal, stage);
+      const found = await run(id, turn, signal, stage, turns);
       turn.answer = found;
       turn.steps.end(found);
       fill(turn.place, answerOf(found, memory.provenance.built_at, (piece, card) => choose(piece, card, found.evidence)));
@@ -101,10 +101,14 @@ function articleOf(turn) {
   return turn.article;
 }
 
+/** What was asked and answered before, for a mind that goes on from it. */
+const earlierOf = (turns) => turns.filter((turn) => turn.answer).slice(-10)
+  .map((turn) => ({ question: turn.question.slice(0, 2000), answer: turn.answer.answer.slice(0, 5000) }));
+
 /** Ask, and let the trace take the events. Returns the answer, or throws. */
-async function run(id, turn, signal, stage) {
+async function run(id, turn, signal, stage, turns) {
   stage.prove([]);
-  const body = JSON.stringify({ video_id: id, question: turn.question });
+  const body = JSON.stringify({ video_id: id, question: turn.question, earlier: earlierOf(turns) });
   const options = { method: "POST", body, signal, headers: { "Content-Type": "application/json" } };
   for await (const [event, data] of stream("/ask", options)) {
     if (event === "problem") throw new Problem(data);

@@ -4,7 +4,7 @@ import { features, json, picture, request, videoPath } from "./api.js";
 import { count, fill, h, notice, roughly, say } from "./dom.js";
 import { uploads } from "./upload.js";
 
-/** The view of all videos, in `place`. Returns what ends it. */
+/** The view of all videos, in `place`. */
 export function showLibrary(place) {
   document.title = "AD-MIR";
   const list = h("div", { class: "library" }, h("p", { class: "soft" }, "Loading the videos …"));
@@ -12,17 +12,14 @@ export function showLibrary(place) {
     try {
       const [{ videos, unreadable }, can] = await Promise.all([json("/videos"), features()]);
       fill(list, gallery(videos, can, load), Object.entries(unreadable).map(damaged));
-      return can;
     } catch (problem) {
       fill(list, notice(problem.heading, problem.message, { label: "Try again", act: load }));
-      return null;
     }
   };
   const sent = h("div", {});
   fill(place, h("h1", { tabindex: -1 }, "Videos"), sent, list);
-  let end = () => {};
-  load().then((can) => { if (can?.upload) end = uploads(sent, can, load); });
-  return () => end();
+  load();
+  features().then((can) => { if (can.upload) uploads(sent, can, load); });
 }
 
 function gallery(videos, can, reload) {

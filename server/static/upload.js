@@ -5,14 +5,16 @@ import { fill, h, icon, notice, roughly, say } from "./dom.js";
 
 const WORDS = { queued: "Waiting", running: "Building the memory", done: "Done", failed: "Failed", cancelled: "Cancelled" };
 
-/** The field that takes videos, and what becomes of them. Returns what ends it. */
-export function uploads(place, can, changed) {
-  const rows = h("ul", { class: "jobs" });
-  const ends = new AbortController();
-  const take = (files) => [...files].forEach((file) => sendFile(rows, file, changed, ends.signal));
-  fill(place, field(take), rows);
-  if (can.jobs) resume(rows, changed, ends.signal);
-  return () => ends.abort();
+// What is under way goes on, and stays to be seen, whichever view is open.
+const rows = h("ul", { class: "jobs", "aria-label": "Uploads" });
+const followed = new Set();
+let changed = () => {};
+
+/** The field that takes videos, and what becomes of them. `reload` shows the videos anew. */
+export function uploads(place, can, reload) {
+  changed = reload;
+  fill(place, field((files) => [...files].forEach(sendFile)), rows);
+  if (can.jobs) resume();
 }
 
 function field(take) {
@@ -32,7 +34,7 @@ function field(take) {
 }
 
 /** A line with a name, a bar, words, and a way to stop. */
-function row(rows, name, stop) {
+function row(name, stop) {
   const bar = h("progress", { max: 100, "aria-label": `Progress of ${name}` });
   const told = h("span", { class: "soft", role: "status" });
   const button = h("button", { type: "button", class: "plain", "aria-label": `Cancel ${name}`, on: { click: () => stop() } }, "Cancel");
@@ -54,15 +56,15 @@ function row(rows, name, stop) {
   };
 }
 
-async function sendFile(rows, file, changed, signal) {
+async function sendFile(file) {
   const stopper = { stop: () => {} };
-  const line = row(rows, file.name, () => stopper.stop());
+  const line = row(file.name, () => stopper.stop());
   try {
     const job = await send(file, line, stopper);
-    await follow(job, line, stopper, changed, signal);
+    await follow(job, line, stopper);
   } catch (problem) {
     if (problem instanceof Problem) line.fail(problem);
-    else if (!signal.aborted) line.close("Stopped.");
+    else line.close("Stopped.");
   }
 }
 
@@ -102,12 +104,13 @@ function parsed(text) {
 const isOver = (job) => ["done", "failed", "cancelled"].includes(job.state);
 
 /** Tell of a job until it is over. */
-async function follow(job, line, stopper, changed, signal) {
+async function follow(job, line, stopper) {
+  followed.add(job.id);
   stopper.stop = () => request(`/jobs/${encodeURIComponent(job.id)}`, { method: "DELETE" }).catch((problem) => line.fail(problem));
   let last = job;
   tellOf(last, line);
-  while (!isOver(last) && !signal.aborted) {
-    for await (const [name, data] of stream(`/jobs/${encodeURIComponent(job.id)}`, { signal })) {
+  while (!isOver(last)) {
+    for await (const [name, data] of stream(`/jobs/${encodeURIComponent(job.id)}`)) {
       if (name === "problem") throw new Problem(data);
       last = data;
       tellOf(last, line);
@@ -115,7 +118,7 @@ async function follow(job, line, stopper, changed, signal) {
     }
     if (!isOver(last)) await new Promise((resolve) => { setTimeout(resolve, 1000); });
   }
-  if (isOver(last)) await finish(last, line, changed);
+  await finish(last, line);
 }
 
 /** "Building the memory: read text, 40 %, about 0:12 left". */
@@ -130,7 +133,7 @@ function tellOf(job, line) {
   line.tell(told(job), typeof job.percent === "number" ? job.percent : null);
 }
 
-async function finish(job, line, changed) {
+async function finish(job, line) {
   if (job.state === "done") {
     line.close(job.reused ? "It was known already. " : "", h("a", { href: `#/v/${encodeURIComponent(job.video_id)}` }, `Ask about ${job.video_id}`));
     say(`${job.name} can be asked about`);
@@ -143,15 +146,15 @@ async function finish(job, line, changed) {
 }
 
 /** The jobs that were begun before this page was opened. */
-async function resume(rows, changed, signal) {
+async function resume() {
   try {
-    const found = await json("/jobs", { signal });
-    for (const job of (found.jobs ?? found).filter((each) => !isOver(each))) {
+    const found = await json("/jobs");
+    for (const job of (found.jobs ?? found).filter((each) => !isOver(each) && !followed.has(each.id))) {
       const stopper = { stop: () => {} };
-      const line = row(rows, job.name, () => stopper.stop());
-      follow(job, line, stopper, changed, signal).catch((problem) => { if (!signal.aborted) line.fail(problem); });
+      const line = row(job.name, () => stopper.stop());
+      follow(job, line, stopper).catch((problem) => line.fail(problem));
     }
   } catch (problem) {
-    if (!signal.aborted) rows.before(notice(problem.heading, problem.message));
+    rows.before(notice(problem.heading, problem.message));
   }
 }

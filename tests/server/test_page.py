@@ -20,7 +20,7 @@ from admir import Memory
 from admir.server.page import STATIC
 from admir.settings import ServerSettings, load_settings
 from admir.trace import to_plain
-from tests.server.test_app import serving
+from tests.server.running import serving
 
 WIDE, NARROW = (1280, 800), (390, 844)
 BACKTRACKS = "What does a lamp like this cost, according to the on-screen text?"
@@ -216,7 +216,10 @@ def test_a_conversation_stays_while_the_video_does(wide):
     page = wide.go("#/v/ad")
     page.get_by_role("button", name="What price is shown?").click()
     expect(page.locator(".answer-text")).to_have_text("$48")
-    wide.ask("Which phone number can viewers call?")
+    with page.expect_request("**/ask") as sent:
+        wide.ask("Which phone number can viewers call?")
+    earlier = [{"question": "What price is shown?", "answer": "$48"}]
+    assert sent.value.post_data_json["earlier"] == earlier
     expect(page.locator(".question")).to_have_count(2)
     expect(page.locator(".answer-text").last).to_contain_text("Not shown")
     page.get_by_role("link", name="Videos").click()
