@@ -18,7 +18,7 @@ export function answerOf(answer, built, go) {
   const rest = answer.evidence.filter((each) => !cited.has(each.id));
   const cards = (ids) => cardsOf(ids.map((id) => byId.get(id)).filter(Boolean), built, go);
   return h("div", { class: "answer" },
-    h("p", { class: "answer-text" }, answer.answer),
+    h("p", { class: answer.answer.length > 90 ? "answer-text long" : "answer-text" }, answer.answer),
     standing(answer),
     h("ul", { class: "claims" }, answer.claims.map((claim) => claimOf(claim, cards))),
     rest.length ? h("div", { class: "claim" }, h("p", { class: "soft" }, "Also looked at"), cardsOf(rest, built, go)) : null,
@@ -55,7 +55,7 @@ function cardsOf(evidence, built, go) {
 }
 
 function cardOf(each, built, go) {
-  const time = each.frame_s ?? each.start_s;
+  const time = each.frame_s ?? (each.start_s + each.end_s) / 2;
   const frame = h("span", { class: "frame" }, picture(each.video_id, time, built), each.box ? boxOf(each.box) : null);
   const kind = each.speaker ? `${words(each.kind)}, ${each.speaker}` : words(each.kind);
   return h("button", { type: "button", class: "piece", "data-evidence": each.id, on: { click: (event) => go(each, event.currentTarget) } },

@@ -135,6 +135,7 @@ export function picture(id, time, built, props = {}) {
   }, { once: true });
   if (key()) {
     request(path).then((got) => got.blob()).then((blob) => { image.src = URL.createObjectURL(blob); })
+      .then(() => image.addEventListener("load", () => URL.revokeObjectURL(image.src), { once: true }))
       .catch(() => image.dispatchEvent(new Event("error")));
   } else {
     image.src = path;

@@ -20,6 +20,7 @@ export function conversation(memory, stage) {
   const turns = turnsOf(id);
   const log = h("div", { class: "turns" });
   const state = { running: null };
+  const warned = new Set(turns.flatMap((turn) => turn.answer?.warnings ?? []));
   const field = h("textarea", { id: "question", rows: 1, maxlength: 4000, required: true, placeholder: "Your question" });
   const send = h("button", { type: "submit", class: "main" }, "Ask");
   const chips = h("div", { class: "chips", role: "group", "aria-label": "Suggested questions" },
@@ -53,7 +54,7 @@ export function conversation(memory, stage) {
     field.value = "";
     const controller = new AbortController();
     busy(controller);
-    show(turn.article, "nearest");
+    reveal(turn.article);
     await answer(turn, controller.signal);
     if (state.running === controller) busy(null);
   }
@@ -63,9 +64,11 @@ export function conversation(memory, stage) {
       const found = await run(id, turn, signal, stage, turns);
       turn.answer = found;
       turn.steps.end(found);
-      fill(turn.place, answerOf(found, memory.provenance.built_at, (piece, card) => choose(piece, card, found.evidence)));
+      const news = found.warnings.filter((line) => !warned.has(line) && warned.add(line));
+      fill(turn.place, answerOf({ ...found, warnings: news }, memory.provenance.built_at, (piece, card) => choose(piece, card, found.evidence)));
       stage.prove(found.evidence);
       say(`${found.answer} ${grounding(found)}`);
+      reveal(turn.article);
     } catch (problem) {
       failed(turn, problem);
     }
@@ -89,6 +92,13 @@ export function conversation(memory, stage) {
     fill(turn.place, notice(known.heading, known.message, { label: "Ask again", act: () => begin(turn.question) }));
   }
 
+  /** All of a turn, where it finds room; else from its question on. */
+  function reveal(article) {
+    const { top, bottom } = article.getBoundingClientRect();
+    const covered = getComputedStyle(form).position === "sticky" ? form.offsetHeight : 0;
+    if (top < 0 || bottom > innerHeight - covered) show(article, "start");
+  }
+
   turns.forEach((turn) => log.append(turn.article));
   const last = turns.findLast((turn) => turn.answer);
   if (last) stage.prove(last.answer.evidence);
@@ -107,7 +117,7 @@ const earlierOf = (turns) => turns.filter((turn) => turn.answer).slice(-10)
 
 /** Ask, and let the trace take the events. Returns the answer, or throws. */
 async function run(id, turn, signal, stage, turns) {
-  stage.prove([]);
+  stage.prove(null);
   const body = JSON.stringify({ video_id: id, question: turn.question, earlier: earlierOf(turns) });
   const options = { method: "POST", body, signal, headers: { "Content-Type": "application/json" } };
   for await (const [event, data] of stream("/ask", options)) {

@@ -62,6 +62,7 @@ function removal(id, reload) {
       await request(videoPath(id), { method: "DELETE" });
       say(`${id} is deleted`);
       await reload();
+      document.querySelector("h1")?.focus();
     } catch (problem) {
       fill(place, notice(problem.heading, problem.message));
     }

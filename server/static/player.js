@@ -5,8 +5,8 @@ import { clock, fill, h } from "./dom.js";
 
 const LARGEST = 200e6;
 
-/** A player of a memory: `element`, `time`, `seek(s)`, `point(box)`, `onTime(f)`, `close()`. */
-export function player(memory) {
+/** A player of a memory, whose file is `there` or not: `element`, `time`, `seek(s)`, `point(box)`, `onTime(f)`, `close()`. */
+export function player(memory, there) {
   const { video } = memory;
   const film = h("video", { controls: true, preload: "metadata", playsinline: true, "aria-label": `Video ${video.id}` });
   const mark = h("span", { class: "mark", hidden: true, "aria-hidden": "true" });
@@ -17,6 +17,7 @@ export function player(memory) {
   const listeners = [];
   const self = { element, time: 0, still: false, seek, point, onTime: (f) => listeners.push(f), close };
   const captions = subtitles(memory);
+  const blobs = [captions].filter(Boolean);
   if (captions) film.append(h("track", { kind: "captions", label: "Speech", src: captions, default: true }));
 
   function tell(time) {
@@ -47,19 +48,20 @@ export function player(memory) {
   }
   function close() {
     film.pause();
+    blobs.forEach((blob) => URL.revokeObjectURL(blob));
     film.removeAttribute("src");
     film.load();
   }
   film.addEventListener("timeupdate", () => tell(film.currentTime));
   film.addEventListener("play", () => point(null));
   film.addEventListener("error", () => { if (film.getAttribute("src")) standIn("This browser cannot play the video; its pictures are shown instead."); });
-  load(film, video, note).catch((problem) => standIn(`${problem.message} Its pictures are shown instead.`));
+  load(film, there ? video : { path: "" }, note, blobs).catch((problem) => standIn(`${problem.message} Its pictures are shown instead.`));
   return self;
 }
 
 /** Where a key is needed the file is fetched whole: a <video> cannot send one. */
-async function load(film, video, note) {
-  if (!video.path) throw new Error("Of this video only texts are known.");
+async function load(film, video, note, blobs) {
+  if (!video.path) throw new Error("The video file is not there any more.");
   if (!key()) {
     film.src = videoPath(video.id, "media");
     return;
@@ -68,7 +70,8 @@ async function load(film, video, note) {
   note.textContent = `Loading the video, ${(video.file_bytes / 1e6).toFixed(1)} MB …`;
   const blob = await (await request(videoPath(video.id, "media"))).blob();
   note.textContent = "";
-  film.src = URL.createObjectURL(blob);
+  blobs.push(URL.createObjectURL(blob));
+  film.src = blobs.at(-1);
 }
 
 /** What is said, as captions; null where nothing is. */

@@ -3,7 +3,9 @@
 import { clock, fill, h, roughly } from "./dom.js";
 import { lanesOf, nameOf, ofEvidence, rowsOf, ticks } from "./lanes.js";
 
-/** A timeline of a memory: `element`, `setTime(s)`, `setEvidence(list)`, `look(ranges)`. `go(segment)` seeks. */
+const LATER = "of the answer, once there is one";
+
+/** A timeline of a memory: `element`, `setTime(s)`, `setEvidence(list or null)`, `look(ranges)`. `go(segment)` seeks. */
 export function timeline(memory, go) {
   const duration = Math.max(memory.video.duration_s, 0.1);
   const share = (time) => `${Math.min(100, Math.max(0, (100 * time) / duration))}%`;
@@ -28,7 +30,7 @@ export function timeline(memory, go) {
       head.style.left = share(time);
       [...lanes, proof].forEach((lane) => lane.light(time));
     },
-    setEvidence(evidence) { proof.set(ofEvidence(evidence)); },
+    setEvidence(evidence) { proof.set(ofEvidence(evidence ?? []), evidence ? "the answer cites none" : LATER); },
     /** Ranges that the agent looks at, while it does. */
     look(ranges) { proof.band(ranges); },
   };
@@ -44,17 +46,17 @@ function laneOf({ name, kind, segments }, share, go) {
   const track = h("div", { class: `track ${kind}`, role: "toolbar", "aria-label": `${name} on the timeline` });
   const element = h("div", { class: "lane" }, h("span", { class: "lane-name", "aria-hidden": "true" }, name), track);
   let shown = [];
-  const set = (found) => {
+  const set = (found, none = "none") => {
     const rows = rowsOf(found);
     const many = Math.max(0, ...rows) + 1;
     track.style.setProperty("--rows", many);
     shown = found.map((segment, index) => ({ segment, button: buttonOf(segment, rows[index], share, go) }));
-    fill(track, shown.length ? shown.map(({ button }) => button) : h("span", { class: "none" }, kind === "evidence" ? "of the answer, once there is one" : "none"));
+    fill(track, shown.length ? shown.map(({ button }) => button) : h("span", { class: "none" }, none));
     shown.forEach(({ button }, index) => { button.tabIndex = index ? -1 : 0; });
     track.setAttribute("role", shown.length ? "toolbar" : "group");
   };
   track.addEventListener("keydown", (event) => move(event, shown.map(({ button }) => button)));
-  set(segments);
+  set(segments, kind === "evidence" ? LATER : "none");
   return {
     element,
     set,

@@ -47,7 +47,7 @@ function row(name, stop) {
   };
   return {
     close,
-    fail: (problem) => close(h("strong", {}, problem.heading), ` ${problem.message}`),
+    fail: (problem) => close(h("strong", {}, problem.heading), `: ${problem.message}`),
     tell: (text, percent) => {
       if (told.textContent !== text) told.textContent = text;
       if (percent === null) bar.removeAttribute("value");

@@ -17,8 +17,8 @@ export function showVideo(place, id, time) {
   const view = { ended: false, end: () => {} };
   const load = async () => {
     try {
-      const memory = await json(videoPath(id, "memory"));
-      if (!view.ended) view.end = watch(body, memory, time);
+      const [memory, { media }] = await Promise.all([json(videoPath(id, "memory")), json(videoPath(id))]);
+      if (!view.ended) view.end = watch(body, memory, media, time);
     } catch (problem) {
       fill(body, notice(problem.heading ?? "The memory cannot be shown", problem.message, { label: "Try again", act: load }));
     }
@@ -28,8 +28,8 @@ export function showVideo(place, id, time) {
   return () => { view.ended = true; view.end(); };
 }
 
-function watch(body, memory, time) {
-  const film = player(memory);
+function watch(body, memory, media, time) {
+  const film = player(memory, media);
   const line = timeline(memory, (segment) => go(segment.at ?? segment.start, segment.box));
   const stage = {
     go(piece, all) {

@@ -305,6 +305,15 @@ def test_pictures_stand_in_for_a_video_that_cannot_be_played(wide):
     expect(page.locator(".player-note")).to_contain_text("pictures are shown")
 
 
+def test_a_video_whose_file_is_gone_is_shown_in_pictures(wide, client):
+    gone = client.get("/videos/ad").json() | {"media": False}
+    wide.page.route("**/videos/ad", lambda route: route.fulfill(json=gone))
+    page = wide.go("#/v/ad?t=17")
+    expect(page.locator(".player-note")).to_contain_text("not there any more")
+    expect(page.locator(".screen img")).to_have_js_property("complete", True)
+    assert wide.errors == []
+
+
 def test_the_key_is_asked_for_once_and_kept(browser, demo, memories):
     settings = load_settings(memories=memories, server=ServerSettings(api_key="secret"))
     with serving(settings) as session, opened(browser, session) as found:
@@ -373,7 +382,7 @@ def test_a_build_that_fails_says_why(wide):
     page.get_by_label("Upload a video").set_input_files(
         {"name": "new ad.mp4", "mimeType": "video/mp4", "buffer": b"frames"}
     )
-    expect(page.locator(".jobs")).to_contain_text("This video cannot be read no pictures")
+    expect(page.locator(".jobs")).to_contain_text("This video cannot be read: no pictures")
 
 
 def test_a_memory_is_deleted_after_a_second_word(wide):
