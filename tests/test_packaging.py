@@ -46,6 +46,12 @@ def test_every_data_file_is_covered_by_package_data():
         assert files == covered, package  # fmt: skip
 
 
+def test_the_files_of_the_page_are_package_data():
+    patterns = PROJECT["tool"]["setuptools"]["package-data"]["admir.server"]
+    covered = {p for pattern in patterns for p in (ROOT / "server").glob(pattern)}
+    assert covered == {p for p in (ROOT / "server/static").rglob("*") if p.is_file()}
+
+
 @pytest.mark.parametrize("room", LINKED)
 def test_the_links_lead_to_the_rooms(room):
     link = ROOT / "admir" / room

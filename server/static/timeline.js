@@ -78,7 +78,7 @@ function buttonOf(segment, row, share, go) {
   const button = h("button", { type: "button", class: "segment", title: nameOf(segment), "aria-label": nameOf(segment), "data-id": segment.id, on: { click: () => go(segment) } },
     h("span", { class: segment.short.length < 4 ? "brief" : null, "aria-hidden": "true" }, segment.short));
   button.style.left = share(segment.start);
-  button.style.width = `calc(${share(segment.end - segment.start)} - 1px)`;
+  button.style.width = share(segment.end - segment.start);
   button.style.setProperty("--row", row);
   return button;
 }

@@ -36,7 +36,7 @@ function field(take) {
 /** A line with a name, a bar, words, and a way to stop. */
 function row(name, stop) {
   const bar = h("progress", { max: 100, "aria-label": `Progress of ${name}` });
-  const told = h("span", { class: "soft", role: "status" });
+  const told = h("span", { class: "soft told" });
   const button = h("button", { type: "button", class: "plain", "aria-label": `Cancel ${name}`, on: { click: () => stop() } }, "Cancel");
   const item = h("li", {}, h("span", { class: "job-name" }, name), bar, told, button);
   rows.append(item);
@@ -47,7 +47,10 @@ function row(name, stop) {
   };
   return {
     close,
-    fail: (problem) => close(h("strong", {}, problem.heading), `: ${problem.message}`),
+    fail: (problem) => {
+      say(`${name}: ${problem.heading}`);
+      close(h("strong", {}, problem.heading), `: ${problem.message}`);
+    },
     tell: (text, percent) => {
       if (told.textContent !== text) told.textContent = text;
       if (percent === null) bar.removeAttribute("value");

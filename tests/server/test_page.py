@@ -229,6 +229,34 @@ def test_a_conversation_stays_while_the_video_does(wide):
     assert wide.errors == []
 
 
+HELD = """
+const real = window.fetch;
+window.fetch = (path, options) => path !== "/ask" ? real(path, options) : Promise.resolve(
+  new Response(new ReadableStream({ start(body) {
+    window.push = (text) => body.enqueue(new TextEncoder().encode(text));
+    options.signal.addEventListener("abort", () => body.error(new DOMException("", "AbortError")));
+  } }), { headers: { "content-type": "text/event-stream" } }));
+"""
+"""An answer that comes piece by piece, as the test hands it on."""
+
+
+def test_the_trace_appears_live_and_can_be_stopped(wide, client):
+    answer = client.post("/ask", json={"video_id": "ad", "question": BACKTRACKS}).json()
+    wide.page.add_init_script(HELD)
+    page = wide.go("#/v/ad")
+    page.get_by_role("button", name="What price is shown?").click()
+    step = stream_of(("step_taken", {"step": answer["steps"][0]}))["body"]
+    for piece in (step[:40], step[40:-3], step[-3:-1]):
+        page.evaluate("(text) => window.push(text)", piece)
+    expect(page.locator(".doing")).to_have_text("Asking …")
+    page.evaluate("(text) => window.push(text)", step[-1:])
+    expect(page.get_by_role("log").get_by_role("listitem")).to_contain_text("Clip search")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator(".turn .notice")).to_have_text("Stopped.")
+    expect(page.get_by_role("button", name="Ask", exact=True)).to_be_enabled()
+    assert wide.errors == []
+
+
 # What goes wrong
 
 
