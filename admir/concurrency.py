@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+from collections import OrderedDict
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
@@ -12,6 +13,7 @@ from collections.abc import (
     Callable,
     Coroutine,
     Generator,
+    Hashable,
     Iterator,
     Sequence,
 )
@@ -129,6 +131,51 @@ def ahead(items: Iterator[T], most: int) -> Generator[T, None, None]:
     finally:
         closed.set()
         thread.join()
+
+
+class BoundedCache(Generic[T]):
+    """What was made before, as long as there is room: those used last stay. For any thread."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self._items: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> T | None:
+        """What was put there, or None."""
+        with self._lock:
+            if key not in self._items:
+                return None
+            self._items.move_to_end(key)
+            return self._items[key][0]
+
+    def put(self, key: Hashable, value: T, size_bytes: int) -> None:
+        """Keep a value of that size; what was not used for longest goes."""
+        with self._lock:
+            self._drop(key)
+            self._items[key] = (value, size_bytes)
+            self._bytes += size_bytes
+            self._shrink()
+
+    def resize(self, most_bytes: int) -> None:
+        """Keep so much from now on."""
+        with self._lock:
+            self._most = most_bytes
+            self._shrink()
+
+    @property
+    def size_bytes(self) -> int:
+        """How much is kept."""
+        return self._bytes
+
+    def _shrink(self) -> None:
+        while self._bytes > self._most:
+            self._drop(next(iter(self._items)))
+
+    def _drop(self, key: Hashable) -> None:
+        _, size_bytes = self._items.pop(key, (None, 0))
+        self._bytes -= size_bytes
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:

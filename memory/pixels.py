@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 
+from admir.concurrency import BoundedCache
 from admir.errors import VideoError
 from admir.perception.decode import MAX_SIDE, Picture, load_image, shrink
 from admir.perception.seek import pictures
 from admir.types import Frame, Memory
 
 _FILL_REACH_S = 1.0
-_FEW = 2
+
+DECODED: BoundedCache[Picture] = BoundedCache(64_000_000)
+"""Pictures decoded before: many questions rest on the same lines and look at the same range."""
 
 
 def frames_at(memory: Memory, times_s: Sequence[float], longest: int = MAX_SIDE) -> list[Picture]:
@@ -40,19 +42,17 @@ def _from_source(memory: Memory, times_s: Sequence[float], longest: int) -> list
         return []
     path = Path(memory.video.path)
     try:
-        if len(times_s) > _FEW:
-            return pictures(path, times_s, longest)
-        return list(_few_pictures(path, path.stat().st_mtime_ns, tuple(times_s), longest))
+        changed_ns = path.stat().st_mtime_ns
+        keys = {time_s: (str(path), changed_ns, longest, time_s) for time_s in times_s}
+        kept = {time_s: found for time_s, key in keys.items() if (found := DECODED.get(key))}
+        missing = [time_s for time_s in times_s if time_s not in kept]
+        fresh = pictures(path, missing, longest) if missing else []
     except (VideoError, OSError):
         return []
-
-
-@lru_cache(maxsize=32)
-def _few_pictures(
-    path: Path, changed_ns: int, times_s: tuple[float, ...], longest: int
-) -> tuple[Picture, ...]:
-    """Many questions rest on the same lines, so verification looks at the same frames."""
-    return tuple(pictures(path, times_s, longest))
+    for picture in fresh:
+        if (key := keys.get(picture.time_s)) is not None:
+            DECODED.put(key, picture, picture.pixels.nbytes)
+    return sorted([*kept.values(), *fresh], key=lambda picture: picture.time_s)
 
 
 def source_is_there(memory: Memory) -> bool:

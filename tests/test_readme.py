@@ -71,9 +71,9 @@ def modelled(tmp_path: Path) -> Iterator[tuple[dict[str, str], ModelServer]]:
 @pytest.fixture
 def service(reader: dict[str, str]) -> Iterator[None]:
     """The service, started with the README's own command."""
-    command = next(b["code"] for b in blocks() if "uvicorn" in b["code"])
-    server = subprocess.Popen(command.strip().removesuffix("&").split(), cwd=ROOT, env=reader)
-    port = int(re.search(r"--port (\d+)", command).group(1))
+    code = next(b["code"] for b in blocks() if b["code"].startswith("admir serve &"))
+    server = subprocess.Popen(code.partition("&")[0].split(), cwd=ROOT, env=reader)
+    port = int(re.search(r"127\.0\.0\.1:(\d+)", code).group(1))
     for _ in range(200):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:

@@ -23,7 +23,7 @@ def serve_command(
     preset: PresetOption = None,
     sets: Sets = None,
 ) -> None:
-    """Serve the HTTP API until Ctrl-C.
+    """Serve the page and the HTTP API until Ctrl-C.
 
     Beyond this machine it needs a key (ADMIR_SERVER__API_KEY), unless --without-key is said.
     """
