@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from admir.backends.presets import open_embedder, open_mind
 from admir.errors import AdmirError
+from admir.memory.pixels import DECODED
 from admir.memory.store import MemoryStore
 from admir.server.ask import ask_router
 from admir.server.asks import Asks
@@ -44,6 +45,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     chosen = settings or load_settings()
     store, metrics = MemoryStore(chosen.memories), Metrics()
     asks = Asks(settings=chosen, store=store)
+    DECODED.resize(chosen.server.cache_mb * 1_000_000)
+    metrics.gauge("picture_cache_bytes", "Decoded pictures kept", lambda: DECODED.size_bytes)
     metrics.gauge("asks_under_way", "Questions being answered", lambda: asks.under_way)
 
     @asynccontextmanager

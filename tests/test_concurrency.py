@@ -10,8 +10,11 @@ import threading
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from admir.concurrency import ahead, in_thread, last_of, run_sync, stream_events
+from admir.concurrency import BoundedCache, ahead, in_thread, last_of, run_sync, stream_events
+from tests.properties import examples
 
 
 async def _numbers(closed, count=3):
@@ -197,3 +200,30 @@ def test_an_error_of_who_takes_items_ends_the_thread():
         take()
     settled(threading.active_count)
     assert "admir-ahead" not in thread_names()
+
+
+@examples()
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 40)), max_size=40),
+    st.integers(0, 100),
+)
+def test_a_cache_keeps_to_its_room_and_gives_back_what_was_put(puts, most):
+    cache, last = BoundedCache(most), {}
+    for key, size in puts:
+        cache.put(key, (key, size), size)
+        last[key] = size
+        assert cache.size_bytes <= most
+    kept = {key: found for key in last if (found := cache.get(key)) is not None}
+    assert kept == {key: (key, last[key]) for key in kept}
+    assert cache.size_bytes == sum(last[key] for key in kept)
+
+
+def test_a_cache_lets_go_of_what_was_not_used_for_longest():
+    cache = BoundedCache(3)
+    for key in "abc":
+        cache.put(key, key.upper(), 1)
+    assert cache.get("a") == "A"
+    cache.put("d", "D", 1)
+    assert [cache.get(key) for key in "abcd"] == ["A", None, "C", "D"]
+    cache.resize(1)
+    assert [cache.get(key) for key in "acd"] == [None, None, "D"]

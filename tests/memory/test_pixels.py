@@ -10,9 +10,15 @@ import numpy as np
 import pytest
 
 from admir import Memory
+from admir.concurrency import BoundedCache
 from admir.demo import AD
 from admir.memory.pixels import frames_at, nearest_frame, source_is_there
 from admir.perception.seek import pictures
+
+
+@pytest.fixture(autouse=True)
+def _nothing_decoded_before(monkeypatch):
+    monkeypatch.setattr("admir.memory.pixels.DECODED", BoundedCache(64_000_000))
 
 
 def with_source(memory, path):
@@ -51,6 +57,27 @@ def test_a_source_of_the_same_size_that_cannot_be_read_is_not_used(demo, tmp_pat
     noise = tmp_path / "ad.mp4"
     noise.write_bytes(bytes(demo.video.file_bytes))
     assert [p.time_s for p in frames_at(with_source(demo, noise), [4.2])] == [4.0]
+
+
+def test_a_picture_is_decoded_once_as_long_as_the_file_is_the_same(demo, tmp_path, monkeypatch):
+    asked = []
+
+    def counted(path, times_s, longest):
+        asked.append(list(times_s))
+        return pictures(path, times_s, longest)
+
+    monkeypatch.setattr("admir.memory.pixels.pictures", counted)
+    copy = Path(shutil.copy(AD, tmp_path / "copy.mp4"))
+    memory = with_source(demo, copy)
+    first = frames_at(memory, [1.0, 4.2, 9.0], 320)
+    again = frames_at(memory, [4.2, 9.0, 12.0], 320)
+    assert asked == [[1.0, 4.2, 9.0], [12.0]]
+    assert [p.time_s for p in again] == [4.2, 9.0, 12.0]
+    assert again[0] is first[1]
+    frames_at(memory, [4.2], 640)
+    copy.touch()
+    frames_at(memory, [4.2], 320)
+    assert asked[2:] == [[4.2], [4.2]], "another size, another file"
 
 
 def test_a_copy_of_the_source_elsewhere_is_as_good(demo, tmp_path):
