@@ -7,6 +7,7 @@ fence that they cannot close, and marks by which some servers tell roles apart a
 from __future__ import annotations
 
 import base64
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ import cv2
 import numpy as np
 
 from admir.backends.llm.quirks import Message
+from admir.concurrency import BoundedCache
 from admir.perception.decode import Pixels, shrink
 from admir.text import shown
 
@@ -39,6 +41,8 @@ class Image:
     data: str
 
 
+ENCODED: BoundedCache[Image] = BoundedCache(64_000_000)
+
 Part = str | Image
 
 
@@ -54,7 +58,20 @@ def clean(text: str) -> str:
 
 
 def image(pixels: Pixels, longest: int) -> Image:
-    """BGR pixels as a JPEG of at most so many pixels a side, and of no more tiles than it fills."""
+    """BGR pixels as a JPEG of at most so many pixels a side, and of no more tiles than it fills.
+
+    A picture that was sent before is known by its content.
+    """
+    digest = hashlib.sha256(np.ascontiguousarray(pixels).data).digest()
+    key = (digest, pixels.shape, longest)
+    known = ENCODED.get(key)
+    if known is None:
+        known = _encoded(pixels, longest)
+        ENCODED.put(key, known, len(known.data))
+    return known
+
+
+def _encoded(pixels: Pixels, longest: int) -> Image:
     height, width = pixels.shape[:2]
     small = shrink(pixels, max(pixels_of((width, height), longest)))
     ok, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])
