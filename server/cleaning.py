@@ -1,0 +1,95 @@
+"""What can be cleared away: old traces, uploads that no memory needs, jobs that ended long ago."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from admir.errors import writing
+from admir.memory.store import MemoryStore
+from admir.server.jobs import Jobs
+from admir.server.places import Places
+
+_DAY_S = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleared:
+    """What was cleared away, or would be: how many of each, and the bytes of their files."""
+
+    traces: int
+    uploads: int
+    jobs: int
+    freed_bytes: int
+
+
+def clear_away(memories: Path, days: float | None, *, dry_run: bool = False) -> Cleared:
+    """Remove traces and ended jobs older than `days` (None: none), and uploads without a use.
+
+    An upload is of use to a job that has not ended, and to a memory. Raises MemoryStoreError.
+    """
+    places, store = Places(memories), MemoryStore(memories)
+    jobs = Jobs(places)
+    before_s = None if days is None else time.time() - days * _DAY_S
+    try:
+        traces = [] if before_s is None else list(_old_traces(store, before_s))
+        with _alone(places):
+            uploads = _orphans(places, store, jobs)
+            files = [*traces, *uploads]
+            freed = sum(_bytes_of(path) for path in files)
+            for path in () if dry_run else files:
+                _remove(path)
+            ended = 0 if before_s is None else jobs.forget_ended(_text(before_s), dry_run=dry_run)
+    finally:
+        jobs.close()
+        places.end()
+    count = sum(1 for path in traces if path.suffix == ".jsonl")
+    return Cleared(traces=count, uploads=len(uploads), jobs=ended, freed_bytes=freed)
+
+
+def _alone(places: Places) -> AbstractContextManager[None]:
+    """A folder of memories that no service has used stays as it is."""
+    return places.alone() if places.root.is_dir() else nullcontext()
+
+
+def _old_traces(store: MemoryStore, before_s: float) -> Iterator[Path]:
+    """The files of old traces, and the folders of their pictures."""
+    for video_id in store.ids():
+        for path in sorted((store.root / video_id / "traces").glob("*.jsonl")):
+            if path.stat().st_mtime < before_s:
+                yield path
+                if (pictures := path.with_suffix("")).is_dir():
+                    yield pictures
+
+
+def _orphans(places: Places, store: MemoryStore, jobs: Jobs) -> list[Path]:
+    """Uploads without a use, and what killed services had received in part."""
+    owners = store.video_paths()
+    needed = {Path(path).parent for path in owners.values()}
+    needed |= {Path(job.path).parent for job in jobs.active()}
+    # A memory that is too damaged to name its video is built anew from this one.
+    done = jobs.done_in(tuple(name for name, path in owners.items() if not path))
+    needed |= {Path(job.path).parent for job in done}
+    return [*(p for p in places.stored() if p not in needed), *places.stale_parts()]
+
+
+def _bytes_of(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else (path,)
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def _remove(path: Path) -> None:
+    with writing(path):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _text(time_s: float) -> str:
+    return datetime.fromtimestamp(time_s, UTC).isoformat(timespec="milliseconds")
