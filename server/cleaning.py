@@ -70,12 +70,11 @@ def _old_traces(store: MemoryStore, before_s: float) -> Iterator[Path]:
 def _orphans(places: Places, store: MemoryStore, jobs: Jobs) -> list[Path]:
     """Uploads without a use, and what killed services had received in part."""
     owners = store.video_paths()
-    needed = {Path(path).parent for path in owners.values()}
-    needed |= {Path(job.path).parent for job in jobs.active()}
     # A memory that is too damaged to name its video is built anew from this one.
     done = jobs.done_in(tuple(name for name, path in owners.items() if not path))
-    needed |= {Path(job.path).parent for job in done}
-    return [*(p for p in places.stored() if p not in needed), *places.stale_parts()]
+    used = (*owners.values(), *(job.path for job in (*jobs.active(), *done)))
+    needed = {Path(path).parent.name for path in used}  # their names hold when all was moved
+    return [*(p for p in places.stored() if p.name not in needed), *places.stale_parts()]
 
 
 def _bytes_of(path: Path) -> int:

@@ -29,7 +29,7 @@ class Places:
     """The folder `.service` of one server, which is made when it is first written to."""
 
     def __init__(self, memories: Path) -> None:
-        self.root = memories.absolute() / ".service"
+        self.root = memories.resolve() / ".service"
         self.database = self.root / "jobs.sqlite"
         self.uploads = self.root / "uploads"
         self.me = uuid.uuid4().hex[:12]
