@@ -8,11 +8,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from fastapi import Request
+from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from admir.errors import AdmirError, BuildInProgress, InputError
+from admir.errors import AdmirError, BuildInProgress, Forbidden
 from admir.memory.store import MemoryStore
 from admir.server.jobs import STATES, Job, Jobs, new_job, now_text
 from admir.server.metrics import Metrics
@@ -80,6 +82,7 @@ class Desk:
 
     async def take(self, request: Request) -> Job:
         """Receive a video and make a job of it; `Job.state` is done where nothing is to do."""
+        _check_origin(request, self.settings.server.origins)
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         most = self.receiver.most_bytes
         told = request.headers.get("content-length", "")
@@ -168,15 +171,23 @@ class Desk:
         return places.alone() if places.database.is_file() else nullcontext()
 
 
+def _check_origin(request: Request, origins: tuple[str, ...]) -> None:
+    """Refuse what the page of another site sends: browsers send forms without asking first."""
+    origin = request.headers.get("origin")
+    if origin is None or origin in origins or "*" in origins:
+        return
+    if urlsplit(origin).netloc != request.headers.get("host"):
+        raise Forbidden("pages of other sites may not send videos (setting server.origins)")
+
+
 async def _asked(request: Request) -> VideoRequest:
-    """The JSON body; raises InputError in one line."""
+    """The JSON body; raises RequestValidationError."""
     body = await request.body()
     try:
         return VideoRequest.model_validate_json(body)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{where or 'body'}: {first['msg']}") from None
+        found = [{**each, "loc": ("body", *each["loc"])} for each in error.errors()]
+        raise RequestValidationError(found) from None
 
 
 def _counter(jobs: Jobs, state: str) -> Callable[[], float]:

@@ -15,8 +15,9 @@ import httpx
 import pytest
 
 from admir.server import fetch_url
+from tests.server.running import serving
 from tests.server.sending import ended, settings_for, small_video
-from tests.server.test_app import problem_of, serving
+from tests.server.test_app import problem_of
 
 PUBLIC = "93.184.216.34"
 NAMES = {
