@@ -1,16 +1,16 @@
-"""What can be cleared away: old traces, uploads that no memory needs, jobs that ended long ago."""
+"""What can be cleared away: what is old, and uploads that no memory needs."""
 
 from __future__ import annotations
 
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from admir.errors import writing
+from admir.errors import BuildInProgress, UnknownVideo, writing
 from admir.memory.store import MemoryStore
 from admir.server.jobs import Jobs
 from admir.server.places import Places
@@ -23,24 +23,29 @@ class Cleared:
     """What was cleared away, or would be: how many of each, and the bytes of their files."""
 
     traces: int
+    builds: int
     uploads: int
     jobs: int
     freed_bytes: int
 
 
 def clear_away(memories: Path, days: float | None, *, dry_run: bool = False) -> Cleared:
-    """Remove traces and ended jobs older than `days` (None: none), and uploads without a use.
+    """Remove traces, ended jobs and broken-off builds older than `days` (None: none of these).
 
-    An upload is of use to a job that has not ended, and to a memory. Raises MemoryStoreError.
+    Uploads without a use are removed however old they are. An upload is of use to a job that has
+    not ended, and to a memory. Raises MemoryStoreError.
     """
     places, store = Places(memories), MemoryStore(memories)
     jobs = Jobs(places)
     before_s = None if days is None else time.time() - days * _DAY_S
     try:
         traces = [] if before_s is None else list(_old_traces(store, before_s))
-        with _alone(places):
+        with ExitStack() as locks:
+            if places.root.is_dir():  # a folder that no service has used stays as it is
+                locks.enter_context(places.alone())
             uploads = _orphans(places, store, jobs)
-            files = [*traces, *uploads]
+            builds = [] if before_s is None else list(_broken_off(store, before_s, locks))
+            files = [*traces, *builds, *uploads]
             freed = sum(_bytes_of(path) for path in files)
             for path in () if dry_run else files:
                 _remove(path)
@@ -49,12 +54,22 @@ def clear_away(memories: Path, days: float | None, *, dry_run: bool = False) -> 
         jobs.close()
         places.end()
     count = sum(1 for path in traces if path.suffix == ".jsonl")
-    return Cleared(traces=count, uploads=len(uploads), jobs=ended, freed_bytes=freed)
+    return Cleared(
+        traces=count,
+        builds=len(builds),
+        uploads=len(uploads),
+        jobs=ended,
+        freed_bytes=freed,
+    )
 
 
-def _alone(places: Places) -> AbstractContextManager[None]:
-    """A folder of memories that no service has used stays as it is."""
-    return places.alone() if places.root.is_dir() else nullcontext()
+def _broken_off(store: MemoryStore, before_s: float, locks: ExitStack) -> Iterator[Path]:
+    """Builds that nobody has gone on with; their videos' locks are held until `locks` is closed."""
+    for journal in sorted(store.root.glob("*/builds/partial-*/journal.jsonl")):
+        if journal.stat().st_mtime < before_s:
+            with suppress(BuildInProgress, UnknownVideo):
+                locks.enter_context(store.building(journal.parents[2].name))
+                yield journal.parent
 
 
 def _old_traces(store: MemoryStore, before_s: float) -> Iterator[Path]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -53,6 +55,7 @@ class Desk:
     jobs: Jobs
     workers: Workers
     receiver: Receiver
+    made_with: str
     receiving: int = 0
 
     @classmethod
@@ -68,6 +71,7 @@ class Desk:
             jobs=jobs,
             workers=Workers(settings=settings, jobs=jobs),
             receiver=Receiver(places, settings.server),
+            made_with=_made_with(settings),
         )
         metrics.gauge("videos_being_received", "Uploads under way", lambda: desk.receiving)
         return desk
@@ -88,9 +92,10 @@ class Desk:
         told = request.headers.get("content-length", "")
         if kind != "application/json" and told.isdecimal():
             check_size(int(told) - _MOST_AROUND, most)
-        await asyncio.to_thread(self.jobs.check_room, self.settings.server.queue, self.receiving)
+        most_waiting, before = self.settings.server.queue, self.receiving
         self.receiving += 1
         try:
+            await asyncio.to_thread(self.jobs.check_room, most_waiting, before)
             return await self._received(request, kind)
         finally:
             self.receiving -= 1
@@ -126,6 +131,7 @@ class Desk:
                 path=str(path),
                 sha256=received.sha256,
                 metadata=received.metadata,
+                made_with=self.made_with,
             )
             memory = self._still_good(job)
             if memory is not None:
@@ -141,7 +147,7 @@ class Desk:
 
     def _still_good(self, job: Job) -> Memory | None:
         """The memory that a job like this one has made; None where a build might change it."""
-        before = self.jobs.done_for(job.path, job.sha256)
+        before = self.jobs.done_like(job)
         try:
             memory = self.store.read(before.video_id or "") if before else None
         except AdmirError:
@@ -150,7 +156,7 @@ class Desk:
             return None
         metadata = json.loads(job.metadata) if job.metadata else memory.video.metadata
         same = memory.video.sha256 == job.sha256 and dict(memory.video.metadata) == metadata
-        return memory if same and memory.provenance.preset == self.settings.preset else None
+        return memory if same else None
 
     def delete(self, video_id: str) -> None:
         """Remove a memory, and the file of its video where it was sent to the service.
@@ -188,6 +194,12 @@ async def _asked(request: Request) -> VideoRequest:
     except ValidationError as error:
         found = [{**each, "loc": ("body", *each["loc"])} for each in error.errors()]
         raise RequestValidationError(found) from None
+
+
+def _made_with(settings: Settings) -> str:
+    """A hash of what a build may depend on: with another, the builder says what is still good."""
+    text = version("admir") + settings.model_dump_json(exclude={"server", "memories"})
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _counter(jobs: Jobs, state: str) -> Callable[[], float]:

@@ -51,6 +51,7 @@ _TABLE = Table(
     Column("path", Text, nullable=False, index=True),
     Column("sha256", Text, nullable=False),
     Column("metadata", Text),
+    Column("made_with", Text, nullable=False),
     Column("state", Text, nullable=False, index=True),
     Column("stage", Text, nullable=False),
     Column("percent", Integer, nullable=False),
@@ -72,7 +73,8 @@ _IN = _TABLE.c
 class Job:
     """One video on its way to a memory. `metadata` is JSON text; times are ISO 8601 in UTC.
 
-    `left_s` is an estimate; `reused` is true where the stored memory was still good.
+    `made_with` is a hash of the settings. `left_s` is an estimate; `reused` is true where the
+    stored memory was still good.
     """
 
     id: str
@@ -80,6 +82,7 @@ class Job:
     path: str
     sha256: str
     created_at: str
+    made_with: str
     metadata: str | None = None
     state: State = "queued"
     stage: str = ""
@@ -95,7 +98,7 @@ class Job:
 _FIELDS = tuple(_IN[field.name] for field in fields(Job))
 
 
-def new_job(*, name: str, path: str, sha256: str, metadata: str | None) -> Job:
+def new_job(*, name: str, path: str, sha256: str, metadata: str | None, made_with: str) -> Job:
     """A job that has just been asked for."""
     return Job(
         id=uuid.uuid4().hex,
@@ -103,6 +106,7 @@ def new_job(*, name: str, path: str, sha256: str, metadata: str | None) -> Job:
         path=path,
         sha256=sha256,
         metadata=metadata,
+        made_with=made_with,
         created_at=now_text(),
     )
 
@@ -167,10 +171,12 @@ class Jobs:
         """The jobs that have not ended."""
         return [_job(row) for row in self._rows(select(*_FIELDS).where(_IN.state.in_(ACTIVE)))]
 
-    def done_for(self, path: str, sha256: str) -> Job | None:
-        """The last job that made a memory of this file."""
-        same = (_IN.path == path, _IN.sha256 == sha256, _IN.state == "done")
-        chosen = select(*_FIELDS).where(*same).order_by(_IN.number.desc()).limit(1)
+    def done_like(self, job: Job) -> Job | None:
+        """The last job that made a memory of the same file with the same settings."""
+        same = (_IN[name] == getattr(job, name) for name in ("path", "sha256", "made_with"))
+        chosen = (
+            select(*_FIELDS).where(*same, _IN.state == "done").order_by(_IN.number.desc()).limit(1)
+        )
         return next((_job(row) for row in self._rows(chosen)), None)
 
     def done_in(self, video_ids: Sequence[str]) -> list[Job]:
@@ -299,7 +305,10 @@ def _translated(places: Places) -> Iterator[None]:
         yield
     except SQLAlchemyError as error:
         why = str(getattr(error, "orig", None) or error)
-        raise MemoryStoreError(f"the jobs in {places.database} cannot be used: {why}") from None
+        raise MemoryStoreError(
+            f"the jobs in {places.database} cannot be used: {why}; see that its disk has room, or "
+            "move the file away while no service runs"
+        ) from None
 
 
 def _job(row: Row[Any]) -> Job:

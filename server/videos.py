@@ -14,6 +14,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
+from admir.errors import UnknownJob
 from admir.server.ask import EVENT_STREAM
 from admir.server.desk import Desk, VideoRequest
 from admir.server.jobs import ACTIVE, Job, Jobs, State
@@ -162,7 +163,10 @@ async def _changes(jobs: Jobs, job: Job) -> AsyncIterator[ServerSentEvent]:
         if job.state not in ACTIVE:
             return
         await asyncio.sleep(_LOOK_S)
-        job = await asyncio.to_thread(jobs.get, job.id)
+        try:
+            job = await asyncio.to_thread(jobs.get, job.id)
+        except UnknownJob:  # it ended, and was cleared away
+            return
 
 
 def view_of(job: Job) -> JobView:

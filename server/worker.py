@@ -124,6 +124,7 @@ class Workers:
     async def _run(self, job: Job) -> None:
         """Build one video, and record how it ends."""
         course = _Course()
+        _LOG.info("job begins", extra={"job_id": job.id, "video": job.name})
         task = asyncio.create_task(self._built(job, course))
         watch = asyncio.create_task(self._watch(job, course, task))
         self._running[job.id] = task
@@ -131,7 +132,7 @@ class Workers:
             await asyncio.wait({task}, timeout=self.settings.server.build_s)
             too_slow = not task.done()
             await _ended(task, watch)
-            await asyncio.to_thread(self._record, job, task, too_slow)
+            await asyncio.to_thread(self._record, job, course, task, too_slow)
         except asyncio.CancelledError:  # the service ends
             await _ended(task, watch)
             self.jobs.give_back(job.id)
@@ -155,7 +156,9 @@ class Workers:
                     _stop(task)
             await asyncio.sleep(_TELL_S)
 
-    def _record(self, job: Job, task: asyncio.Task[Built], too_slow: bool) -> None:
+    def _record(self, job: Job, course: _Course, task: asyncio.Task[Built], too_slow: bool) -> None:
+        seconds = round(time.monotonic() - course.started, 3)
+        _LOG.info("job ends", extra={"job_id": job.id, "seconds": seconds})
         if too_slow:
             most_s = self.settings.server.build_s
             self._fail(job, "too-slow", f"the build took more than {most_s:,.0f} s; cut the video")

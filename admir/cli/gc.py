@@ -14,8 +14,8 @@ def gc_command(
     days: Annotated[
         float | None,
         typer.Option(
-            help="Clear away traces and ended jobs older than this [default: server.keep_days; "
-            "where that is not set, they stay].",
+            help="Clear away traces, unfinished builds and ended jobs older than this "
+            "[default: server.keep_days; where that is not set, they stay].",
             min=0,
         ),
     ] = None,
@@ -26,9 +26,9 @@ def gc_command(
     preset: PresetOption = None,
     as_json: Json = False,
 ) -> None:
-    """Clear away old traces, ended jobs of the service, and uploads that no memory needs.
+    """Clear away old traces, unfinished builds, ended jobs, and uploads that no memory needs.
 
-    With --json: traces, uploads, jobs, freed_bytes, dry_run.
+    With --json: traces, builds, uploads, jobs, freed_bytes, dry_run.
     """
     from admir.server.cleaning import clear_away
     from admir.trace import to_plain
@@ -40,8 +40,8 @@ def gc_command(
         return print_json({**to_plain(cleared), "dry_run": dry_run})
     what = "Would clear away" if dry_run else "Cleared away"
     say(
-        f"{what} {cleared.traces} traces, {cleared.uploads} uploads and {cleared.jobs} jobs: "
-        f"{cleared.freed_bytes / 1e6:,.1f} MB."
+        f"{what} {cleared.traces} traces, {cleared.builds} unfinished builds, {cleared.uploads} "
+        f"uploads and {cleared.jobs} jobs: {cleared.freed_bytes / 1e6:,.1f} MB."
     )
     if kept is None:
         say("Traces and jobs stay: --days N or the setting server.keep_days says for how long.")

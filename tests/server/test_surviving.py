@@ -174,7 +174,10 @@ def test_gc_removes_what_no_memory_needs_and_says_it_before(killed, again):
     trace = memories / "long" / "traces" / "20200101T000000000000.jsonl"
     trace.parent.mkdir(exist_ok=True)
     trace.write_text("{}\n")
-    told = Cleared(traces=0, uploads=1, jobs=0, freed_bytes=1000)
+    partial = memories / "long" / "builds" / "partial-0123456789abcdef" / "journal.jsonl"
+    partial.parent.mkdir()
+    partial.write_text("")
+    told = Cleared(traces=0, builds=0, uploads=1, jobs=0, freed_bytes=1000)
     assert clear_away(memories, None, dry_run=True) == told
     assert orphan.is_file()
     assert clear_away(memories, 1.0) == told
@@ -184,6 +187,7 @@ def test_gc_removes_what_no_memory_needs_and_says_it_before(killed, again):
     cleared = json.loads(ran.out)
     assert {**cleared, "jobs": 0} == {
         "traces": 1,
+        "builds": 1,
         "uploads": 0,
         "jobs": 0,
         "freed_bytes": 3,
@@ -195,6 +199,6 @@ def test_gc_removes_what_no_memory_needs_and_says_it_before(killed, again):
 
 
 def test_gc_leaves_a_folder_without_a_service_as_it_is(tmp_path):
-    nothing = Cleared(traces=0, uploads=0, jobs=0, freed_bytes=0)
+    nothing = Cleared(traces=0, builds=0, uploads=0, jobs=0, freed_bytes=0)
     assert clear_away(tmp_path / "none", 1.0) == nothing
     assert not (tmp_path / "none").exists()

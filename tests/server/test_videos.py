@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import pytest
 
 from admir.memory.store import MemoryStore
+from admir.server import uploads as receiving
 from admir.server import worker
 from admir.server.uploads import safe_name
 from tests.drawing import flat, write_video
@@ -169,6 +172,31 @@ def test_a_video_that_breaks_off_is_told(client, place, video):
     assert "'half.mp4' is not a video that can be opened" in detail
 
 
+@pytest.fixture
+def raw(client: httpx.Client, place: Path) -> Iterator[socket.socket]:
+    """A connection on which an upload has begun and is being written."""
+    url = client.base_url
+    head = "POST /videos?name=slow.mp4 HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n"
+    with socket.create_connection((url.host, url.port)) as upload:
+        upload.sendall(head.encode() + b"OggS")
+        wait_for(lambda: any(path.suffix == ".part" for path in uploads(place)))
+        yield upload
+
+
+def test_an_upload_that_is_broken_off_leaves_nothing(raw, place):
+    raw.close()
+    wait_for(lambda: not any(path.suffix == ".part" for path in uploads(place)))
+
+
+def test_an_upload_that_falls_silent_is_ended(place, client, monkeypatch):
+    monkeypatch.setattr(receiving, "_SILENCE_S", 0.2)
+    url = client.base_url
+    with socket.create_connection((url.host, url.port)) as upload:
+        upload.sendall(b"POST /videos HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\nOggS")
+        assert b" 408 " in upload.recv(1000)
+    assert not any(path.suffix == ".part" for path in uploads(place))
+
+
 def test_a_video_that_is_too_long_or_too_large_is_refused(client, place):
     long = small_video(place / "long.mp4", 24, frames=150).read_bytes()
     assert problem_of(send(client, long))[:2] == (413, "too-large")
@@ -303,6 +331,27 @@ def test_the_same_upload_while_it_is_built_is_the_same_job(endless, tmp_path):
         ids = {send(client, data, f"{n}.mp4").json()["id"] for n in range(3)}
         assert len(ids) == 1
         assert len(client.get("/jobs").json()["jobs"]) == 1
+
+
+def test_many_who_send_the_same_at_once_get_one_job(endless, tmp_path):
+    data = small_video(tmp_path / "v.mp4", 45).read_bytes()
+    with serving(settings_for(tmp_path / "memories")) as client, ThreadPoolExecutor(8) as pool:
+        replies = list(pool.map(lambda n: send(client, data, f"{n}.mp4"), range(16)))
+        assert {reply.status_code for reply in replies} == {202}
+        assert len({reply.json()["id"] for reply in replies}) == 1
+        assert len(uploads(tmp_path)) == 1
+
+
+def test_other_settings_ask_the_builder_what_is_still_good(tmp_path):
+    data = small_video(tmp_path / "v.mp4", 46).read_bytes()
+    settings = settings_for(tmp_path / "memories")
+    with serving(settings) as client:
+        assert ended(client, send(client, data))["reused"] is False
+    for change, reused in (({"beta": 1.0}, True), ({"clip_s": 2.0}, False)):
+        with serving(settings.model_copy(update=change)) as client:
+            reply = send(client, data)
+            assert reply.status_code == 202
+            assert ended(client, reply)["reused"] is reused
 
 
 def test_a_build_that_takes_too_long_fails(endless, tmp_path):
