@@ -22,6 +22,7 @@ from sqlalchemy import (
     Row,
     Table,
     Text,
+    case,
     create_engine,
     delete,
     event,
@@ -63,6 +64,7 @@ _TABLE = Table(
     Column("created_at", Text, nullable=False),
     Column("ended_at", Text),
     Column("server", Text),
+    Column("reached", Integer, nullable=False, default=0),
     Column("kills", Integer, nullable=False, default=0),
     Column("not_before", Float, nullable=False, default=0.0),
 )
@@ -205,7 +207,12 @@ class Jobs:
 
     def tell(self, job_id: str, stage: str, percent: int, left_s: float | None) -> bool:
         """Record how far a job is; False where it is not ours any more: somebody cancelled it."""
-        return self._change_mine(job_id, {"stage": stage, "percent": percent, "left_s": left_s})
+        told = {"stage": stage, "percent": percent, "left_s": left_s}
+        further = {
+            "kills": case((_IN.reached < percent, 0), else_=_IN.kills),
+            "reached": func.max(_IN.reached, percent),
+        }
+        return self._change_mine(job_id, told | further)
 
     def end(self, job_id: str, state: State, **more: Any) -> bool:
         """Record the end of a job that runs here."""
@@ -226,7 +233,8 @@ class Jobs:
     def take_up(self) -> int:
         """Let jobs whose server was killed wait again; how many.
 
-        One whose server was killed three times fails: it may be what kills it.
+        One whose server was killed three times before it came any further fails: it may be what
+        kills it.
         """
         rows = self._rows(select(_IN.server).where(_IN.state == "running").distinct())
         dead = [server for (server,) in rows if not self.places.lives(str(server))]
@@ -237,7 +245,8 @@ class Jobs:
             "state": "failed",
             "ended_at": now_text(),
             "error_kind": "killed",
-            "error_detail": f"the service was killed {_MOST_KILLS} times while it built this video",
+            "error_detail": f"the service was killed {_MOST_KILLS} times at the same point of this "
+            "build; send the video again, or convert it to a plain MP4",
         }
         self._change(failed, *orphaned, _IN.kills >= _MOST_KILLS - 1)
         again = {"state": "queued", "server": None, "kills": _IN.kills + 1}

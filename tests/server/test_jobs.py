@@ -90,6 +90,19 @@ def test_a_video_that_kills_three_services_fails(opened):
     assert (failed.state, failed.error_kind) == ("failed", "killed")
 
 
+def test_a_build_that_comes_further_each_time_goes_on(opened):
+    watcher = opened()
+    added = watcher.add(job())
+    for turn in range(5):
+        service = opened()
+        assert service.claim().id == added.id
+        for percent in range(0, 10 * turn + 10, 5):
+            assert service.tell(added.id, "decode", percent, None)
+        killed(service)
+        watcher.take_up()
+    assert watcher.get(added.id).state == "queued"
+
+
 def test_a_job_that_is_given_back_waits_its_time(opened):
     jobs = opened()
     added = jobs.add(job())
