@@ -202,7 +202,7 @@ class MemoryStore:
         return replace(memory, folder=str(final))
 
     def remove(self, video_id: str) -> str:
-        """Remove a memory with its traces; the path of the video that it was made of.
+        """Remove a memory with its traces, also a damaged one; the path of its video.
 
         That is empty where nothing tells it. Raises UnknownVideo, BuildInProgress or
         MemoryStoreError.
@@ -211,12 +211,12 @@ class MemoryStore:
         if not _is_dir(folder):
             raise UnknownVideo(self._unknown(video_id))
         with self.building(video_id), writing(folder):
-            if not _is_file(folder / "current"):
-                raise UnknownVideo(self._unknown(video_id))
             owner = self._owner(video_id)
-            (folder / "current").unlink()  # first: no reader sees half of a memory
+            if owner is None:
+                raise UnknownVideo(self._unknown(video_id))
+            (folder / "current").unlink(missing_ok=True)  # first: no reader sees half of a memory
             shutil.rmtree(folder)
-        return owner.path if owner else ""
+        return owner.path
 
     def video_paths(self) -> dict[str, str]:
         """The path of the video that each id belongs to; empty where nothing tells it."""
