@@ -14,12 +14,12 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
-from admir.errors import UnknownJob
+from admir.errors import AdmirError
 from admir.server.ask import EVENT_STREAM
 from admir.server.desk import Desk, VideoRequest
 from admir.server.jobs import ACTIVE, Job, Jobs, State
 from admir.server.library import VideoId
-from admir.server.problems import responses
+from admir.server.problems import problem_of, responses
 
 _MOST_LISTED = 200
 _LOOK_S = 0.3
@@ -165,7 +165,8 @@ async def _changes(jobs: Jobs, job: Job) -> AsyncIterator[ServerSentEvent]:
         await asyncio.sleep(_LOOK_S)
         try:
             job = await asyncio.to_thread(jobs.get, job.id)
-        except UnknownJob:  # it ended, and was cleared away
+        except AdmirError as error:  # the stream has begun: it tells what failed
+            yield ServerSentEvent(data=problem_of(error).model_dump_json(), event="problem")
             return
 
 
