@@ -95,6 +95,16 @@ async def in_thread(work: Callable[[], T], stop: Callable[[], None]) -> T:
         raise
 
 
+async def cancel_all() -> None:
+    """Cancel all else that runs in this loop, and wait until it and its threads have ended."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.get_running_loop().shutdown_asyncgens()
+    await asyncio.get_running_loop().shutdown_default_executor()
+
+
 def ahead(items: Iterator[T], most: int) -> Generator[T, None, None]:
     """The items, made by a thread that is at most so many ahead of who takes them.
 

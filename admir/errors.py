@@ -5,9 +5,13 @@ AdmirError
 │   ├── QuestionError           empty or oversized question
 │   ├── OptionError             a setting or option out of its range
 │   ├── RowError                a row of a table of questions is no question about a video
+│   ├── Forbidden               a path or a URL that the service may not read
+│   ├── FetchFailed             a URL gave no video
+│   ├── TooLarge                more bytes, seconds or pixels than the service takes
 │   └── VideoError              the video cannot be read
 │       ├── VideoNotFound       no such file
-│       └── VideoUnreadable     empty, not a video, no picture, broken beyond use
+│       ├── VideoUnreadable     empty, not a video, no picture, broken beyond use
+│       └── NotAVideo           what was sent is another kind of thing
 ├── MemoryStoreError            what lies on disk cannot be used
 │   ├── UnknownVideo            no memory under this id
 │   ├── MemoryDamaged           files missing or not what was written
@@ -72,6 +76,24 @@ class RowError(InputError):
     kind = "bad-row"
 
 
+class Forbidden(InputError):
+    """A path or a URL that the service may not read."""
+
+    kind = "forbidden"
+
+
+class FetchFailed(InputError):
+    """A URL gave no video: not reached, refused, too slow."""
+
+    kind = "fetch-failed"
+
+
+class TooLarge(InputError):
+    """A video has more bytes, seconds or pixels than the service takes."""
+
+    kind = "too-large"
+
+
 class VideoError(InputError):
     """The video cannot be read."""
 
@@ -89,6 +111,12 @@ class VideoUnreadable(VideoError):
     """The file is empty, not a video, without picture, or broken beyond use."""
 
     kind = "video-unreadable"
+
+
+class NotAVideo(VideoError):
+    """What was sent is another kind of thing, by its type or by its first bytes."""
+
+    kind = "unsupported-media-type"
 
 
 class MemoryStoreError(AdmirError):

@@ -201,6 +201,28 @@ class MemoryStore:
                 shutil.rmtree(old, ignore_errors=True)
         return replace(memory, folder=str(final))
 
+    def remove(self, video_id: str) -> str:
+        """Remove a memory with its traces, also a damaged one; the path of its video.
+
+        That is empty where nothing tells it. Raises UnknownVideo, BuildInProgress or
+        MemoryStoreError.
+        """
+        folder = self._folder(video_id)
+        if not _is_dir(folder):
+            raise UnknownVideo(self._unknown(video_id))
+        with self.building(video_id), writing(folder):
+            owner = self._owner(video_id)
+            if owner is None:
+                raise UnknownVideo(self._unknown(video_id))
+            (folder / "current").unlink(missing_ok=True)  # first: no reader sees half of a memory
+            shutil.rmtree(folder)
+        return owner.path
+
+    def video_paths(self) -> dict[str, str]:
+        """The path of the video that each id belongs to; empty where nothing tells it."""
+        owners = {p.name: self._owner(p.name) for p in self._folders() if _ID.fullmatch(p.name)}
+        return {name: owner.path for name, owner in owners.items() if owner is not None}
+
     def trace_path(self, video_id: str) -> Path:
         """A new file name for a trace; its folder is made."""
         folder = self._folder(video_id) / "traces"

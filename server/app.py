@@ -18,12 +18,14 @@ from admir.memory.pixels import DECODED
 from admir.memory.store import MemoryStore
 from admir.server.ask import ask_router
 from admir.server.asks import Asks
+from admir.server.desk import Desk
 from admir.server.library import library_router
 from admir.server.metrics import Metrics
 from admir.server.page import page_router
 from admir.server.plain import schemas_of
 from admir.server.problems import Problem, document_problems, handle_problems, responses
 from admir.server.security import Gate
+from admir.server.videos import videos_router
 from admir.settings import Settings, load_settings
 from admir.types import Answer, Memory
 
@@ -47,14 +49,17 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     asks = Asks(settings=chosen, store=store)
     DECODED.resize(chosen.server.cache_mb * 1_000_000)
     metrics.gauge("picture_cache_bytes", "Decoded pictures kept", lambda: DECODED.size_bytes)
+    desk = Desk.of(chosen, store, metrics)
     metrics.gauge("asks_under_way", "Questions being answered", lambda: asks.under_way)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         asks.start()
+        desk.start()
         try:
             yield
         finally:
+            desk.close()
             asks.close()
 
     app = FastAPI(title="AD-MIR", description=_ABOUT, lifespan=lifespan)
@@ -62,6 +67,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.include_router(ask_router(asks, metrics))
     app.include_router(library_router(store, chosen))
     app.include_router(page_router())
+    app.include_router(videos_router(desk))
     _add_state(app, chosen, metrics)
     if chosen.server.origins:
         app.add_middleware(

@@ -14,6 +14,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from admir.api import Opened, ask_opened, open_for_asking
+from admir.concurrency import cancel_all
 from admir.errors import ServerBusy
 from admir.memory.store import MemoryStore
 from admir.settings import Settings
@@ -45,7 +46,7 @@ class Asks:
         """Cancel what is under way, and wait until it has ended."""
         if self._thread is None:
             return
-        asyncio.run_coroutine_threadsafe(_cancel_all(), self._loop).result()
+        asyncio.run_coroutine_threadsafe(cancel_all(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -101,7 +102,8 @@ class Asks:
     def _open(self, video_id: str, settings: Settings) -> Opened:
         """The memory with its index and mind; those of the current build are kept."""
         memory = self.store.read(video_id)
-        key = (memory.folder, settings.model_dump_json())
+        # A video that was deleted and sent again has the same folder.
+        key = (f"{memory.folder} {memory.provenance.built_at}", settings.model_dump_json())
         if (known := self._opened.get(key)) is not None:
             return known
         opened = open_for_asking(memory, settings)
@@ -109,12 +111,3 @@ class Asks:
         while len(self._opened) > _MOST_OPEN:
             self._opened.popitem(last=False)
         return opened
-
-
-async def _cancel_all() -> None:
-    tasks = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    await asyncio.get_running_loop().shutdown_asyncgens()
-    await asyncio.get_running_loop().shutdown_default_executor()

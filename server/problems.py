@@ -15,9 +15,12 @@ from admir.errors import (
     AdmirError,
     BackendUnavailable,
     BuildInProgress,
+    Forbidden,
     InputError,
     ModelError,
+    NotAVideo,
     ServerBusy,
+    TooLarge,
     UnknownJob,
     UnknownVideo,
 )
@@ -27,6 +30,9 @@ _LOG = logging.getLogger("admir.server")
 _STATUS: tuple[tuple[type[AdmirError], int], ...] = (
     (UnknownVideo, 404),
     (UnknownJob, 404),
+    (Forbidden, 403),
+    (TooLarge, 413),
+    (NotAVideo, 415),
     (InputError, 400),
     (BuildInProgress, 409),
     (ServerBusy, 429),

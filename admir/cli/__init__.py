@@ -14,6 +14,7 @@ from admir.cli.ask import ask_command
 from admir.cli.build import build_memory_command
 from admir.cli.demo import demo_command
 from admir.cli.doctor import doctor_command
+from admir.cli.gc import gc_command
 from admir.cli.memories import list_command, show_command
 from admir.cli.models import fetch_models_command, reindex_command
 from admir.cli.run import run
@@ -34,6 +35,7 @@ app.command("reindex", short_help="Embed memories anew.")(reindex_command)
 app.command("demo", short_help="Ask questions about a bundled ad.")(demo_command)
 app.command("doctor", short_help="Say what is installed and what can run.")(doctor_command)
 app.command("fetch-models", short_help="Download the weights of models.")(fetch_models_command)
+app.command("gc", short_help="Clear away old traces and what no memory needs.")(gc_command)
 app.command("serve", short_help="Serve the page and the HTTP API.")(serve_command)
 
 

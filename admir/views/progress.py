@@ -16,6 +16,13 @@ _WEIGHTS = {"decode": 12, "read text": 75, "faces": 6, "caption": 5}
 _TOTAL = sum(_WEIGHTS.get(stage, 1) for stage in STAGES)
 
 
+def share_done(event: BuildProgress) -> float:
+    """How much of a build is behind an event, from 0 to 1."""
+    before = sum(_WEIGHTS.get(s, 1) for s in STAGES[: STAGES.index(event.stage)])
+    share = event.done / event.total if event.total else 0.0
+    return (before + min(1.0, share) * _WEIGHTS.get(event.stage, 1)) / _TOTAL
+
+
 class _Bar:
     """A line at the foot of a terminal, for a `with`; nothing where the console is no terminal."""
 
@@ -57,10 +64,7 @@ class BuildBar(_Bar):
 
     def show(self, event: BuildProgress) -> None:
         """Move to where the event is."""
-        before = sum(_WEIGHTS.get(s, 1) for s in STAGES[: STAGES.index(event.stage)])
-        share = event.done / event.total if event.total else 0.0
-        done = before + min(1.0, share) * _WEIGHTS.get(event.stage, 1)
-        self._bar.update(self._task, completed=done, stage=_stage(event))
+        self._bar.update(self._task, completed=share_done(event) * _TOTAL, stage=_stage(event))
 
 
 class BytesBar(_Bar):

@@ -233,6 +233,37 @@ def test_only_two_builds_are_kept_and_the_opened_one_is_among_them(stored):
     assert stored.vectors(opened).shape == (1, 4)
 
 
+def test_a_removed_memory_is_gone_and_says_of_which_video_it_was(store):
+    publish(store, make("one", path="/videos/ad.mp4"))
+    publish(store, make("two", "other", path="/videos/other.mp4"))
+    assert store.video_paths() == {"ad": "/videos/ad.mp4", "other": "/videos/other.mp4"}
+    with store.building("ad"), pytest.raises(BuildInProgress):
+        store.remove("ad")
+    assert store.remove("ad") == "/videos/ad.mp4"
+    assert store.ids() == ("other",)
+    assert not (store.root / "ad").exists()
+    with pytest.raises(UnknownVideo):
+        store.remove("ad")
+    with pytest.raises(UnknownVideo):
+        store.remove("../other")
+
+
+def test_a_damaged_memory_and_one_whose_removal_was_broken_off_can_be_removed(store):
+    publish(store, make(path="/videos/ad.mp4"))
+    (store.root / "ad" / "builds" / "1" / "memory.json").write_bytes(b"noise")
+    (store.root / "ad" / "current").unlink()
+    assert store.remove("ad") == "/videos/ad.mp4"
+    assert store.video_paths() == {}
+
+
+def test_a_first_build_under_way_is_not_removed(store):
+    with store.building("ad"):
+        store.partial("ad", "f" * 64)
+    with pytest.raises(UnknownVideo):
+        store.remove("ad")
+    assert list((store.root / "ad" / "builds").iterdir())
+
+
 def test_a_partial_of_other_settings_is_removed_and_an_own_one_is_kept(stored):
     mine = stored.partial("ad", "a" * 64)
     (mine / "journal.jsonl").write_text("kept")

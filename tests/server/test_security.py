@@ -10,7 +10,7 @@ import pytest
 
 from admir.server.logs import JsonLines
 from admir.settings import load_settings
-from tests.server.running import serving
+from tests.server.running import serving, until
 
 KEY = "sk-service-77b1"
 
@@ -99,6 +99,7 @@ def test_the_id_of_a_request_is_told_back(client, given, kept):
 def test_requests_are_logged_without_secrets(locked, caplog):
     caplog.set_level(logging.INFO, "admir.server")
     locked.get(f"/videos?key={KEY}", headers={"Authorization": f"Bearer {KEY}"})
+    until(lambda: caplog.records)  # the line follows the reply
     lines = [JsonLines().format(record) for record in caplog.records]
     told = json.loads(lines[-1])
     assert (told["method"], told["path"], told["status"]) == ("GET", "/videos", 200)

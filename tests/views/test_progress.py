@@ -7,8 +7,19 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from admir.trace import BuildProgress
-from admir.views.progress import RowsBar
+from admir.trace import STAGES, BuildProgress
+from admir.views.progress import RowsBar, share_done
+
+
+def test_the_share_of_a_build_grows_from_stage_to_stage() -> None:
+    shares = [
+        share_done(BuildProgress(stage=stage, done=done, total=4))
+        for stage in STAGES
+        for done in (0, 2, 4, 9)
+    ]
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
+    assert share_done(BuildProgress(stage="decode", done=0, total=0)) < 0.1
 
 
 @pytest.mark.parametrize("terminal", [True, False])
