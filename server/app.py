@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Literal
@@ -56,6 +57,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         asks.start()
         desk.start()
+        gc.freeze()  # what is loaded stays: collecting it again would stop everybody for long
         try:
             yield
         finally:

@@ -17,6 +17,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 from admir import Memory
+from admir.demo import AD
 from admir.server.page import STATIC
 from admir.settings import ServerSettings, load_settings
 from admir.trace import to_plain
@@ -429,3 +430,24 @@ def test_a_memory_is_deleted_after_a_second_word(wide):
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.locator("#spoken")).to_have_text("ad is deleted")
     assert asked == ["DELETE"]
+
+
+def test_from_a_file_to_its_proof(browser, tmp_path):
+    """Nothing stands in for anything: a real upload, its build, a question, its evidence."""
+    with (
+        serving(load_settings(memories=tmp_path, embedder="hashing")) as client,
+        opened(browser, client) as fresh,
+    ):
+        page = fresh.go()
+        page.get_by_label("Upload a video").set_input_files(AD)
+        expect(page.get_by_role("link", name="Ask about ad")).to_be_visible(timeout=100_000)
+        page.get_by_role("link", name="Ask about ad").click()
+        fresh.ask("What price is shown on screen?")
+        expect(page.locator(".answer").last).to_contain_text("$48")
+        page.locator(".answer").last.get_by_role("button", name="NOW $48").first.click()
+        page.wait_for_function(
+            "(document.querySelector('video')?.currentTime"
+            " ?? Number(document.querySelector('input[type=range]').value)) > 15"
+        )
+        assert 15 < position(page) < 20
+        assert fresh.errors == []
