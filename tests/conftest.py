@@ -65,14 +65,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip(f"needs the extra {name!r}: pip install 'admir[{name}]'")
 
 
+def _lacks(name: str, why: str) -> bool:
+    """Whether a test was skipped for want of that extra, or of that program."""
+    return f"extra {name!r}" in why or f"there is no {name}" in why
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A skip for want of an extra that ADMIR_NO_SKIPS names (`speech,embed`) is a failure."""
+    """A skip for want of what ADMIR_NO_SKIPS names (`speech,embed,chromium`) is a failure."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     wanted = [name.strip() for name in os.environ.get("ADMIR_NO_SKIPS", "").split(",")]
     if reporter is None:
         return
     skipped = [report.longrepr[-1] for report in reporter.stats.get("skipped", [])]
-    lacking = {name for name in wanted if name and any(f"extra {name!r}" in s for s in skipped)}
+    lacking = {name for name in wanted if name and any(_lacks(name, s) for s in skipped)}
     if lacking and session.exitstatus == pytest.ExitCode.OK:
         reporter.ensure_newline()
         reporter.write_line(f"ADMIR_NO_SKIPS: not installed: {', '.join(sorted(lacking))}")
