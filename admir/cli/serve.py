@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +11,10 @@ import typer
 from admir.cli.options import Memories, PresetOption, Sets, settings_of
 from admir.cli.run import warn
 from admir.errors import OptionError
+
+_MOST_FILES = 65_536
+_OTHER_FILES = 256
+"""Open beside connections: videos, memories, the logs."""
 
 
 def serve_command(
@@ -48,7 +53,22 @@ def serve_command(
         server_header=False,
         ws="none",
         timeout_graceful_shutdown=10,
+        limit_concurrency=_room_for_connections() - _OTHER_FILES,
     )
+
+
+def _room_for_connections() -> int:
+    """How many files may be open, raised as far as the system lets us; more get 503."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return _MOST_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+        return most
+    return soft
 
 
 def _is_loopback(host: str) -> bool:

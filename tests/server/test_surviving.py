@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import resource
 import signal
 import socket
 import subprocess
@@ -11,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import httpx
 import psutil
@@ -29,14 +31,14 @@ _SETS = ("--set", "screen_text=none", "--set", "speech=none")
 
 
 @contextmanager
-def serve(memories: Path) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+def serve(memories: Path, **options: Any) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
     """A service of its own, killed at the end."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = ("serve", "--port", str(port), "--memories", memories, *_SETS)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = start(*command, env={"ADMIR_EMBEDDER": "hashing"}, **quiet)
+    process = start(*command, env={"ADMIR_EMBEDDER": "hashing"}, **quiet, **options)
     try:
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
             wait_for(lambda: _answers(client))
@@ -202,3 +204,39 @@ def test_gc_leaves_a_folder_without_a_service_as_it_is(tmp_path):
     nothing = Cleared(traces=0, builds=0, uploads=0, jobs=0, freed_bytes=0)
     assert clear_away(tmp_path / "none", 1.0) == nothing
     assert not (tmp_path / "none").exists()
+
+
+def _few_files() -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))
+
+
+async def _together(host: str, port: int, count: int) -> list[bytes]:
+    """The first line of each of so many replies; all connections are open at once."""
+    pairs = await asyncio.gather(*(asyncio.open_connection(host, port) for _ in range(count)))
+    for _, writer in pairs:
+        writer.write(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    lines = await asyncio.gather(*(reader.readline() for reader, _ in pairs))
+    for _, writer in pairs:
+        writer.close()
+        await writer.wait_closed()
+    return lines
+
+
+def test_two_thousand_connections_at_once_are_answered_beside_slow_ones(tmp_path):
+    count, slow = 2_000, 50
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2 * count:
+        pytest.skip("this system lets a process open too few files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2 * count), hard))
+    with serve(tmp_path, preexec_fn=_few_files) as (_, client):
+        host, port = client.base_url.host, client.base_url.port
+        lingering = [socket.create_connection((host, port)) for _ in range(slow)]
+        for each in lingering:
+            each.sendall(b"POST /ask HTTP/1.1\r\nHost: x\r\nContent-Le")
+        lines = asyncio.run(_together(host, port, count))
+        assert lines == [b"HTTP/1.1 200 OK\r\n"] * count
+        assert client.get("/videos").status_code == 200
+        for each in lingering:
+            each.close()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
