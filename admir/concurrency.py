@@ -17,6 +17,7 @@ from collections.abc import (
     Iterator,
     Sequence,
 )
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
@@ -95,7 +96,31 @@ async def in_thread(work: Callable[[], T], stop: Callable[[], None]) -> T:
         raise
 
 
-async def cancel_all() -> None:
+class LoopThread:
+    """An event loop in a thread of its own: what computes there keeps no other loop waiting."""
+
+    def __init__(self, name: str) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, name=name)
+
+    def start(self) -> None:
+        """Begin to run what is handed in."""
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Hand in a piece of work, from any thread."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop)
+
+    def close(self) -> None:
+        """Cancel what is under way, and wait until it has ended."""
+        if self._thread.is_alive():
+            self.run(_cancel_all()).result()
+            self.loop.call_soon_threadsafe(self.loop.stop)
+            self._thread.join()
+        self.loop.close()
+
+
+async def _cancel_all() -> None:
     """Cancel all else that runs in this loop, and wait until it and its threads have ended."""
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     for task in tasks:

@@ -6,15 +6,15 @@ What answering computes there does not keep the service waiting.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 
 from admir.api import Opened, ask_opened, open_for_asking
-from admir.concurrency import cancel_all
+from admir.concurrency import LoopThread
 from admir.errors import ServerBusy
 from admir.memory.store import MemoryStore
 from admir.settings import Settings
@@ -34,23 +34,15 @@ class Asks:
     store: MemoryStore
     under_way: int = 0
     _opened: OrderedDict[tuple[str, str], Opened] = field(default_factory=OrderedDict)
-    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
-    _thread: threading.Thread | None = None
+    _own: LoopThread = field(default_factory=partial(LoopThread, "admir-asks"))
 
     def start(self) -> None:
         """Begin to take questions."""
-        self._thread = threading.Thread(target=self._loop.run_forever, name="admir-asks")
-        self._thread.start()
+        self._own.start()
 
     def close(self) -> None:
         """Cancel what is under way, and wait until it has ended."""
-        if self._thread is None:
-            return
-        asyncio.run_coroutine_threadsafe(cancel_all(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-        self._thread = None
+        self._own.close()
 
     async def events(
         self, video_id: str, question: str, settings: Settings, earlier: Sequence[Turn] = ()
@@ -81,7 +73,7 @@ class Asks:
                 tell(error)
                 raise
 
-        job: Future[None] = asyncio.run_coroutine_threadsafe(work(), self._loop)
+        job: Future[None] = self._own.run(work())
         try:
             while (item := await queue.get()) is not None:
                 if isinstance(item, BaseException):

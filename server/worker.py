@@ -8,14 +8,14 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from admir.api import build_events
-from admir.concurrency import cancel_all, last_of
+from admir.concurrency import LoopThread, last_of
 from admir.errors import AdmirError, BuildInProgress
 from admir.server.jobs import Job, Jobs
 from admir.settings import Settings
@@ -57,33 +57,25 @@ class Workers:
 
     settings: Settings
     jobs: Jobs
-    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
-    _thread: threading.Thread | None = None
+    _own: LoopThread = field(default_factory=partial(LoopThread, "admir-builds"))
     _running: dict[str, asyncio.Task[Built]] = field(default_factory=dict)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def start(self) -> None:
         """Take up what was under way, and begin to build."""
-        self._thread = threading.Thread(target=self._loop.run_forever, name="admir-builds")
-        self._thread.start()
+        self._own.start()
         for work in (self._keep_up(), *(self._work() for _ in range(self.settings.server.builds))):
-            asyncio.run_coroutine_threadsafe(work, self._loop)
+            self._own.run(work)
 
     def close(self) -> None:
         """Stop building; what is under way goes on at the next start."""
-        if self._thread is None:
-            return
-        asyncio.run_coroutine_threadsafe(cancel_all(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-        self._thread = None
+        self._own.close()
         self.jobs.close()
         self.jobs.places.end()
 
     def wake(self) -> None:
         """There is a new job."""
-        self._loop.call_soon_threadsafe(self._news.set)
+        self._own.loop.call_soon_threadsafe(self._news.set)
 
     def cancel(self, job_id: str) -> None:
         """Stop the build of a job that was cancelled, if it runs here."""
@@ -92,7 +84,7 @@ class Workers:
             if (task := self._running.get(job_id)) is not None:
                 _stop(task)
 
-        self._loop.call_soon_threadsafe(stop)
+        self._own.loop.call_soon_threadsafe(stop)
 
     async def _keep_up(self) -> None:
         """Remove what killed servers had received, and take up what they were building."""
