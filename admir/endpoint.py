@@ -92,7 +92,7 @@ def _ids(body: bytes) -> tuple[str, ...]:
     try:
         rows: Any = json.loads(body)["data"]
         names = [shown(row["id"]) for row in rows]
-    except (ValueError, LookupError, TypeError, RecursionError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise _NoModels("it answers, but not with a list of models") from None
     return tuple(names[:MOST_MODELS])
 
