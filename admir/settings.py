@@ -45,6 +45,8 @@ ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role != "embe
 
 SPEECH_KINDS = ("auto", "none", "whisperx", "faster-whisper")
 SUBTITLE_ENDINGS = (".srt", ".vtt")
+ENDPOINT = "endpoint:"
+"""Before the name of an embedding model that is behind an endpoint."""
 
 
 def own_path(stated: str | Path) -> Path:

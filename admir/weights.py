@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from admir.errors import BackendUnavailable
-from admir.settings import Settings, own_path
+from admir.settings import ENDPOINT, Settings, own_path
 
 Purpose = Literal["embedding", "speech", "alignment", "diarisation"]
 
@@ -158,7 +158,7 @@ def embedding_name(settings: Settings) -> str | None:
     """The model on the disk that embeds by these settings; None where there is none."""
     if settings.embedder == "auto":
         return None if settings.preset == "offline" else BGE_M3
-    other = settings.embedder in _HASHING or settings.embedder.startswith("endpoint:")
+    other = settings.embedder in _HASHING or settings.embedder.startswith(ENDPOINT)
     return None if other else settings.embedder
 
 

@@ -24,7 +24,7 @@ from admir.server.library import library_router
 from admir.server.metrics import Metrics
 from admir.server.page import page_router
 from admir.server.plain import schemas_of
-from admir.server.problems import Problem, document_problems, handle_problems, responses
+from admir.server.problems import document_problems, handle_problems, problem, reply, responses
 from admir.server.security import Gate
 from admir.server.videos import videos_router
 from admir.settings import Settings, load_settings
@@ -105,10 +105,7 @@ def _add_state(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
             open_mind(settings)
             open_embedder(settings)
         except AdmirError as error:
-            found = Problem(
-                type=f"urn:admir:{error.kind}", title=error.kind, status=503, detail=str(error)
-            )
-            return JSONResponse(found.model_dump(), 503, media_type="application/problem+json")
+            return reply(problem(503, error.kind, str(error)))
         return JSONResponse({"status": "ready", "preset": settings.preset})
 
     @app.get("/metrics", tags=["state"], response_class=PlainTextResponse)

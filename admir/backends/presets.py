@@ -14,7 +14,7 @@ from admir.perception.ocr import TextLine, TextReader
 from admir.perception.sentences import SentenceEmbedder
 from admir.perception.sidecars import language_code
 from admir.perception.speech import Transcriber
-from admir.settings import Device, Settings
+from admir.settings import ENDPOINT, Device, Settings
 from admir.weights import BGE_M3, find_weights, is_folder, revision_of
 
 _RECOGNISERS = {
@@ -79,7 +79,7 @@ def open_embedder(settings: Settings, made_by: str = "") -> Embedder:
     """
     if settings.embedder != "auto":
         return _embedder(settings.embedder, settings)
-    if made_by.startswith("endpoint:") and settings.preset == "offline":
+    if made_by.startswith(ENDPOINT) and settings.preset == "offline":
         raise EmbedderMismatch(
             f"the memory was embedded by {made_by!r}, and preset 'offline' sends nothing out: say "
             f"`--embedder {made_by}` to ask there, or run `admir reindex` with `--embedder hashing`"
@@ -96,10 +96,10 @@ def open_embedder(settings: Settings, made_by: str = "") -> Embedder:
 def _embedder(name: str, settings: Settings) -> Embedder:
     if name in ("hashing", HashingEmbedder.id):
         return HashingEmbedder()
-    if name.startswith("endpoint:"):
+    if name.startswith(ENDPOINT):
         from admir.backends.llm.embeddings import EndpointEmbedder
 
-        return EndpointEmbedder(name.removeprefix("endpoint:"), settings)
+        return EndpointEmbedder(name.removeprefix(ENDPOINT), settings)
     return _sentence_embedder(name, settings.device, settings.gpu_mb)
 
 

@@ -67,9 +67,11 @@ def tell_where_a_question_goes(settings: Settings, memory: Memory) -> None:
 
 
 def _tell_of_embedder(settings: Settings, embedder: str, what: str) -> None:
-    if not embedder.startswith("endpoint:"):
+    from admir.settings import ENDPOINT
+
+    if not embedder.startswith(ENDPOINT):
         return
     from admir.backends.llm.endpoints import embedding_model, hosts
 
-    if abroad := hosts([embedding_model(settings, embedder.removeprefix("endpoint:"))]):
+    if abroad := hosts([embedding_model(settings, embedder.removeprefix(ENDPOINT))]):
         warn(f"{what} to {', '.join(abroad)}")

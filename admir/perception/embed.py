@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from admir.settings import ENDPOINT
 from admir.text import squash, tokenize
 from admir.types import Usage
 
@@ -73,7 +74,7 @@ def same_vectors(one: str, other: str) -> bool:
 
 def without_revision(made_by: str) -> str:
     """The name in an id of weights, `NAME@REVISION`; other ids have no revision."""
-    if made_by.startswith("endpoint:"):
+    if made_by.startswith(ENDPOINT):
         return made_by
     return made_by.rpartition("@")[0] or made_by
 

@@ -25,8 +25,13 @@ Tell = Callable[[float], None]
 Stop = Callable[[], bool]
 
 
-class FasterWhisper:
-    """See `Transcriber`. The weights are loaded for a transcription, and freed behind it."""
+class Whisper:
+    """What recognisers of speech around Whisper have in common; see `Transcriber`.
+
+    `folder` holds the weights, `name` is theirs; the language is detected where none is given.
+    """
+
+    package: str
 
     def __init__(
         self,
@@ -37,12 +42,18 @@ class FasterWhisper:
         share: Share | None = None,
         speakers: bool = False,
     ) -> None:
-        self.engine = f"faster-whisper {version('faster-whisper')}"
+        self.engine = f"{self.package} {version(self.package)}"
         self.model = f"{name}@{revision_of(folder)}"
         self.id = f"{self.engine}, {self.model}"
         self.warnings: list[str] = []
         self._folder, self._language, self._share = folder, language, share or Share()
         self._speakers = speakers
+
+
+class FasterWhisper(Whisper):
+    """See `Transcriber`. The weights are loaded for a transcription, and freed behind it."""
+
+    package = "faster-whisper"
 
     def transcribe(
         self, audio: Audio, *, tell: Tell = lambda _: None, stop: Stop = lambda: False

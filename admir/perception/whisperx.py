@@ -16,18 +16,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
 from admir.errors import BackendUnavailable
-from admir.perception.devices import Place, Share, loading, place_for, with_cpu_behind
+from admir.perception.devices import Place, loading, place_for, with_cpu_behind
 from admir.perception.heard import Heard, believed, left_out, utterance_of, word_of
 from admir.perception.speech import Audio
 from admir.perception.voice import LONGEST_PIECE_S, pieces_of, speech_spans
-from admir.perception.whisper import Stop, Tell, check_language, language_of
+from admir.perception.whisper import Stop, Tell, Whisper, check_language, language_of
 from admir.types import Span, Utterance
-from admir.weights import DIARISATION, find_weights, revision_of
+from admir.weights import DIARISATION, find_weights
 
 T = TypeVar("T")
 
@@ -56,24 +55,10 @@ class _Work:
             raise _Stopped
 
 
-class WhisperX:
+class WhisperX(Whisper):
     """See `Transcriber`. Each model is loaded for its work, and freed behind it."""
 
-    def __init__(
-        self,
-        folder: Path,
-        name: str,
-        *,
-        language: str | None = None,
-        share: Share | None = None,
-        speakers: bool = False,
-    ) -> None:
-        self.engine = f"whisperx {version('whisperx')}"
-        self.model = f"{name}@{revision_of(folder)}"
-        self.id = f"{self.engine}, {self.model}"
-        self.warnings: list[str] = []
-        self._folder, self._language, self._share = folder, language, share or Share()
-        self._speakers = speakers
+    package = "whisperx"
 
     def transcribe(
         self, audio: Audio, *, tell: Tell = lambda _: None, stop: Stop = lambda: False

@@ -15,13 +15,12 @@ from admir.backends.llm.prices import cost_usd, price_of
 from admir.backends.llm.wire import enough, may_pass, told, wait_s
 from admir.errors import ModelError
 from admir.perception.embed import Embedder, Vectors, unit
-from admir.settings import Settings
+from admir.settings import ENDPOINT, Settings
 from admir.types import Usage
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
-PREFIX = "endpoint:"
 _TEXTS_A_CALL = 64
 _MOST_CHARS = 20_000
 """Of one text: models take some 8,000 tokens, and refuse more."""
@@ -34,7 +33,7 @@ class EndpointEmbedder(Embedder):
     """Encodes with a model behind an endpoint. The texts leave this machine, unless it is on it."""
 
     def __init__(self, model: str, settings: Settings) -> None:
-        self.id = f"{PREFIX}{model}"
+        self.id = f"{ENDPOINT}{model}"
         self._usage = Usage()
         self._name = model
         self._settings = settings
