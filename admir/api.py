@@ -106,10 +106,10 @@ def reindex(video_id: str, settings: Settings) -> Memory:
     BackendUnavailable or ModelError.
     """
     store = MemoryStore(settings.memories)
-    known = store.read(video_id)  # one that is not there gets no folder for its lock
+    known = store.read_built(video_id)  # one that is not there gets no folder for its lock
     embedder = open_embedder(settings, known.provenance.embedder)
     with store.building(video_id):  # read again: a build may have ended meanwhile
-        return embedded_anew(store, store.read(video_id), embedder)
+        return embedded_anew(store, store.read_built(video_id), embedder)
 
 
 def estimate(path: Path, settings: Settings) -> Estimate:

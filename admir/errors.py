@@ -4,6 +4,7 @@ AdmirError
 ├── InputError                  what the caller gave us cannot be used
 │   ├── QuestionError           empty or oversized question
 │   ├── OptionError             a setting or option out of its range
+│   ├── CorrectionError         what a person corrects is not there, or is not said
 │   ├── RowError                a row of a table of questions is no question about a video
 │   ├── Forbidden               a path or a URL that the service may not read
 │   ├── FetchFailed             a URL gave no video
@@ -14,6 +15,7 @@ AdmirError
 │       └── NotAVideo           what was sent is another kind of thing
 ├── MemoryStoreError            what lies on disk cannot be used
 │   ├── UnknownVideo            no memory under this id
+│   ├── UnknownCorrection       no such correction of a memory
 │   ├── MemoryDamaged           files missing or not what was written
 │   ├── MemoryVersionError      written by a newer version
 │   ├── EmbedderMismatch        vectors made by another embedder
@@ -68,6 +70,12 @@ class OptionError(InputError):
     """A setting or an option is out of its range."""
 
     kind = "bad-option"
+
+
+class CorrectionError(InputError):
+    """What a person wants to correct is not there, or says nothing."""
+
+    kind = "bad-correction"
 
 
 class RowError(InputError):
@@ -130,6 +138,13 @@ class UnknownVideo(MemoryStoreError):
     """No memory is stored under this id."""
 
     kind = "unknown-video"
+    exit_code = 4
+
+
+class UnknownCorrection(MemoryStoreError):
+    """A memory has no correction of this id."""
+
+    kind = "unknown-correction"
     exit_code = 4
 
 

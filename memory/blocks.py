@@ -67,9 +67,11 @@ def _joined(group: Sequence[ScreenText]) -> ScreenText:
         return group[0]
     boxes = list(zip(*(line.box for line in group), strict=True))
     best = max(group, key=lambda line: line.confidence)
+    corrected = any(line.was for line in group)
     return replace(
         best,
         text=" ".join(line.text for line in group),
+        was=" ".join(line.was or line.text for line in group) if corrected else "",
         span=Span(
             start_s=min(line.span.start_s for line in group),
             end_s=max(line.span.end_s for line in group),

@@ -113,13 +113,18 @@ class _Build:
         video_id = store.id_for(self.path, source.sha256)
         memory = planner.fresh(video_id)
         if memory is not None:  # nothing is written, so that a read-only memory will do
-            self.emit(Built(memory=memory, reused=True, stage_seconds=self.seconds))
+            self._end(memory, reused=True)
             return
         with store.building(video_id):
             memory = planner.fresh(video_id)  # another builder may have ended meanwhile
             reused = memory is not None
             memory = memory or await self._built(planner, video_id)
-        self.emit(Built(memory=memory, reused=reused, stage_seconds=self.seconds))
+        self._end(memory, reused=reused)
+
+    def _end(self, memory: Memory, *, reused: bool) -> None:
+        """Tell what was built, or was there, as people have corrected it."""
+        shown = self.tools.store.corrected(memory)
+        self.emit(Built(memory=shown, reused=reused, stage_seconds=self.seconds))
 
     async def _built(self, planner: Planner, video_id: str) -> Memory:
         """A new build; where only the vectors differ, of the memory that is there."""

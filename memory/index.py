@@ -63,10 +63,7 @@ class HybridIndex:
         if vector.size == 0:  # an endpoint's width is not known where nothing was asked
             return np.zeros(self._vectors.shape[1], dtype=np.float32)
         if vector.shape != self._vectors.shape[1:]:
-            raise EmbedderMismatch(
-                f"{self._embedder.id!r} gives {vector.size} numbers now, the memory's vectors have "
-                f"{self._vectors.shape[1]}; run `admir reindex`"
-            )
+            raise _other_width(self._embedder, vector.size, self._vectors)
         return np.asarray(vector, dtype=np.float32)
 
     def _candidates(self, vector: Vectors, lexical: Scores, top_k: int) -> NDArray[np.int64]:
@@ -97,7 +94,27 @@ def open_index(memory: Memory, vectors: Vectors, embedder: Embedder, beta: float
             "that you want, or leave `--embedder` out, to ask with the memory's own"
         )
     check_vectors(memory, vectors)
-    return HybridIndex(memory.clips, vectors, embedder, beta)
+    return HybridIndex(memory.clips, _as_corrected(memory, vectors, embedder), embedder, beta)
+
+
+def _as_corrected(memory: Memory, vectors: Vectors, embedder: Embedder) -> Vectors:
+    """The vectors, with those of clips that a person has corrected made of the right words."""
+    rows = [row for row, clip in enumerate(memory.clips) if clip.corrected]
+    if not rows:
+        return vectors
+    fresh = embedder.encode([memory.clips[row].index_text for row in rows])
+    if fresh.shape[1] not in (0, vectors.shape[1]):
+        raise _other_width(embedder, fresh.shape[1], vectors)
+    mended = vectors.copy()
+    mended[rows] = fresh if fresh.shape[1] else 0.0
+    return mended
+
+
+def _other_width(embedder: Embedder, width: int, vectors: Vectors) -> EmbedderMismatch:
+    return EmbedderMismatch(
+        f"{embedder.id!r} gives {width} numbers now, the memory's vectors have "
+        f"{vectors.shape[1]}; run `admir reindex`"
+    )
 
 
 def check_vectors(memory: Memory, vectors: Vectors) -> None:

@@ -66,7 +66,7 @@ class Planner:
     def _known(self, video_id: str) -> Memory | None:
         """The stored memory, if it can be read."""
         try:
-            return self.store.read(video_id)
+            return self.store.read_built(video_id)
         except (UnknownVideo, MemoryDamaged):
             return None
 

@@ -6,6 +6,7 @@
         builds/<n>/          memory.json, frames/, vectors.npy
         builds/partial-<fingerprint>/   a build under way, with its journal
         traces/              one JSON Lines file an ask
+        corrections.json     what people have corrected, laid over whatever build is current
         .lock                held while building
 
 A build becomes current by replacing `current`, so a reader sees a whole memory or the old one.
@@ -16,11 +17,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shutil
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -35,12 +35,15 @@ from admir.errors import (
     MemoryDamaged,
     MemoryStoreError,
     MemoryVersionError,
+    UnknownCorrection,
     UnknownVideo,
     writing,
 )
+from admir.memory.corrections import Corrections, added, corrected, from_json, to_json
+from admir.memory.files import is_dir, is_file, sync, write_whole
 from admir.perception.embed import Vectors
 from admir.perception.sidecars import sidecar_of
-from admir.types import FORMAT_VERSION, Memory
+from admir.types import FORMAT_VERSION, Correction, Memory
 
 _ADAPTER = TypeAdapter(Memory)
 _ID = re.compile(r"[\w-]{1,80}", re.UNICODE)
@@ -72,23 +75,71 @@ class MemoryStore:
 
     def ids(self) -> tuple[str, ...]:
         """The videos that have a memory, by name; raises MemoryStoreError."""
-        return tuple(sorted(p.name for p in self._folders() if _is_file(p / "current")))
+        return tuple(sorted(p.name for p in self._folders() if is_file(p / "current")))
 
     def read(self, video_id: str) -> Memory:
-        """The current memory of a video.
+        """The current memory of a video, as people have corrected it.
+
+        Raises UnknownVideo, MemoryDamaged, MemoryVersionError or MemoryStoreError.
+        """
+        return corrected(self.read_built(video_id), self._corrections(video_id))
+
+    def read_built(self, video_id: str) -> Memory:
+        """The current memory of a video, as its builder wrote it.
 
         Raises UnknownVideo, MemoryDamaged, MemoryVersionError or MemoryStoreError.
         """
         folder = self._folder(video_id)
-        if not _is_file(folder / "current"):
+        if not is_file(folder / "current"):
             raise UnknownVideo(self._unknown(video_id))
         build = self._current_build(folder)
         memory = _parse(build / "memory.json", video_id)
-        missing = [f.file for f in memory.frames if not _is_file(build / f.file)]
-        if missing or not _is_file(build / "vectors.npy"):
+        missing = [f.file for f in memory.frames if not is_file(build / f.file)]
+        if missing or not is_file(build / "vectors.npy"):
             what = missing[0] if missing else "vectors.npy"
             raise damaged(video_id, f"{what} is missing")
         return replace(memory, folder=str(build))
+
+    def corrected(self, memory: Memory) -> Memory:
+        """A memory as it was built, with what people have corrected; raises MemoryDamaged."""
+        return corrected(memory, self._corrections(memory.video.id))
+
+    def correct(self, video_id: str, new: Correction) -> Memory:
+        """Keep a correction, and give the memory with it.
+
+        Raises CorrectionError, BuildInProgress and what `read` raises.
+        """
+        memory = self.read_built(video_id)
+        return self._with_corrections(memory, lambda known: added(memory, known, new))
+
+    def withdraw(self, video_id: str, correction_id: str) -> Memory:
+        """Take a correction back; raises UnknownCorrection and what `correct` raises."""
+
+        def others(known: Corrections) -> Corrections:
+            kept = tuple(c for c in known if c.id != correction_id)
+            if len(kept) == len(known):
+                raise UnknownCorrection(f"{video_id!r} has no correction {correction_id[:80]!r}")
+            return kept
+
+        return self._with_corrections(self.read_built(video_id), others)
+
+    def _with_corrections(
+        self, memory: Memory, change: Callable[[Corrections], Corrections]
+    ) -> Memory:
+        """Change the corrections of a memory while nobody else does."""
+        video_id = memory.video.id
+        folder = self._folder(video_id)
+        with writing(folder), FileLock(folder / ".corrections.lock"):
+            changed = change(self._corrections(video_id))
+            write_whole(folder / "corrections.json", to_json(changed))
+        return corrected(memory, changed)
+
+    def _corrections(self, video_id: str) -> Corrections:
+        path = self._folder(video_id) / "corrections.json"
+        try:
+            return from_json(path.read_bytes()) if is_file(path) else ()
+        except (OSError, ValueError) as error:
+            raise MemoryDamaged(f"{path} cannot be read ({error}); mend it or remove it") from None
 
     def vectors(self, memory: Memory) -> Vectors:
         """float32 [clips, d] of a memory that was read here; raises MemoryDamaged."""
@@ -134,7 +185,7 @@ class MemoryStore:
         for path in (folder / "owner.json", *(build / "memory.json" for build in builds)):
             if (owner := _read_owner(path)) is not None:
                 return owner
-        return _Owner("", "") if builds or _is_file(folder / "current") else None
+        return _Owner("", "") if builds or is_file(folder / "current") else None
 
     @contextmanager
     def building(self, video_id: str) -> Iterator[None]:
@@ -162,7 +213,7 @@ class MemoryStore:
         for other in builds.glob("partial-*"):
             if other != mine:
                 shutil.rmtree(other, ignore_errors=True)
-        if before is not None and not _is_dir(mine):
+        if before is not None and not is_dir(mine):
             self.copied(before).replace(mine)
         self._make(mine / "frames")
         return mine
@@ -184,18 +235,18 @@ class MemoryStore:
         with writing(folder):
             np.save(partial / "vectors.npy", np.asarray(vectors, dtype=np.float32))
             (partial / "memory.json").write_bytes(
-                _ADAPTER.dump_json(memory, indent=1, exclude={"folder"})
+                _ADAPTER.dump_json(memory, indent=1, exclude={"folder", "corrections"})
             )
             for path in partial.rglob("*"):
-                _sync(path)
+                sync(path)
             before = _current_number(folder)
             number = 1 + max((int(p.name) for p in _numbered(folder)), default=0)
             final = folder / "builds" / str(number)
             partial.replace(final)
-            _sync(final.parent)
+            sync(final.parent)
             owner = {"path": memory.video.path, "sha256": memory.video.sha256}
-            _replace(folder / "owner.json", json.dumps(owner))
-            _replace(folder / "current", f"{number}\n")
+            write_whole(folder / "owner.json", json.dumps(owner))
+            write_whole(folder / "current", f"{number}\n")
         for old in _numbered(folder):
             if old.name not in (before, str(number)):
                 shutil.rmtree(old, ignore_errors=True)
@@ -208,7 +259,7 @@ class MemoryStore:
         MemoryStoreError.
         """
         folder = self._folder(video_id)
-        if not _is_dir(folder):
+        if not is_dir(folder):
             raise UnknownVideo(self._unknown(video_id))
         with self.building(video_id), writing(folder):
             owner = self._owner(video_id)
@@ -237,7 +288,7 @@ class MemoryStore:
 
     def _folders(self) -> list[Path]:
         """All that lies in the root."""
-        if not _is_dir(self.root):
+        if not is_dir(self.root):
             return []
         try:
             return list(self.root.iterdir())
@@ -258,7 +309,7 @@ class MemoryStore:
 
     def _current_build(self, folder: Path) -> Path:
         number = _current_number(folder)
-        if number is None or not _is_dir(folder / "builds" / number):
+        if number is None or not is_dir(folder / "builds" / number):
             raise damaged(folder.name, "`current` names no build")
         return folder / "builds" / number
 
@@ -271,21 +322,6 @@ def _acquire(lock: FileLock, video_id: str) -> None:
         raise BuildInProgress(message) from None
     except NotImplementedError as error:  # a file system without locks
         raise OSError(str(error)) from None
-
-
-def _is_file(path: Path) -> bool:
-    """Whether there is a file that may be looked at."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
-
-
-def _is_dir(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
 
 
 def _current_number(folder: Path) -> str | None:
@@ -315,7 +351,7 @@ def _read_owner(path: Path) -> _Owner | None:
 
 def _same_subtitles(owner: Path, path: Path) -> bool:
     """Whether equal subtitles lie beside two files; those of a file that has gone tell nothing."""
-    return not _is_file(owner) or _subtitles(owner) == _subtitles(path)
+    return not is_file(owner) or _subtitles(owner) == _subtitles(path)
 
 
 def _subtitles(video: Path) -> bytes | None:
@@ -349,21 +385,3 @@ def damaged(video_id: str, what: str) -> MemoryDamaged:
     """The error that says what is wrong with a memory, and what to do."""
     message = f"the memory of {video_id!r} is damaged ({what})"
     return MemoryDamaged(f"{message}; run `admir build-memory` on its video")
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a small file so that a reader sees the old one or the new one."""
-    fresh = path.with_name(f"{path.name}.new")
-    fresh.write_text(text, encoding="utf-8")
-    _sync(fresh)
-    fresh.replace(path)
-    _sync(path.parent)
-
-
-def _sync(path: Path) -> None:
-    """Force a file or a folder to the disk, where the system can."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -19,6 +19,7 @@ from admir.memory.pixels import DECODED
 from admir.memory.store import MemoryStore
 from admir.server.ask import ask_router
 from admir.server.asks import Asks
+from admir.server.corrections import corrections_router
 from admir.server.desk import Desk
 from admir.server.library import library_router
 from admir.server.metrics import Metrics
@@ -68,6 +69,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     handle_problems(app)
     app.include_router(ask_router(asks, metrics))
     app.include_router(library_router(store, chosen))
+    app.include_router(corrections_router(store))
     app.include_router(page_router())
     app.include_router(videos_router(desk))
     _add_state(app, chosen, metrics)

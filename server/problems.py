@@ -21,6 +21,7 @@ from admir.errors import (
     NotAVideo,
     ServerBusy,
     TooLarge,
+    UnknownCorrection,
     UnknownJob,
     UnknownVideo,
 )
@@ -30,6 +31,7 @@ _LOG = logging.getLogger("admir.server")
 _STATUS: tuple[tuple[type[AdmirError], int], ...] = (
     (UnknownVideo, 404),
     (UnknownJob, 404),
+    (UnknownCorrection, 404),
     (Forbidden, 403),
     (TooLarge, 413),
     (NotAVideo, 415),

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from admir.backends.base import Perceiver
+from admir.memory.corrections import brand_of
 from admir.memory.index import HybridIndex
 from admir.memory.pixels import nearest_frame
 from admir.perception.decode import Picture, save_jpeg
@@ -110,6 +111,7 @@ def screen_evidence(memory: Memory, line: ScreenText, score: float = 0.0) -> Evi
         frame_s=frame.time_s if frame else None,
         box=line.box,
         score=round(score, 4),
+        corrected=bool(line.was),
     )
 
 
@@ -126,6 +128,19 @@ def speech_evidence(memory: Memory, spoken: Utterance, score: float = 0.0) -> Ev
         speaker=spoken.speaker,
         score=round(score, 4),
     )
+
+
+def person_evidence(memory: Memory) -> list[Evidence]:
+    """The brand, where a person has told it: no line needs to show it."""
+    return [
+        Evidence(
+            video_id=memory.video.id,
+            kind="person",
+            span=memory.video.span,
+            quote=f"The brand is {brand}.",
+        )
+        for brand in filter(None, [brand_of(memory.corrections)])
+    ]
 
 
 def _frame_path(memory: Memory, file: str) -> str:

@@ -7,7 +7,14 @@ import asyncio
 from pydantic import Field
 
 from admir.memory.blocks import text_blocks
-from admir.tools.base import Arguments, Tool, ToolContext, ToolResult, line_evidence
+from admir.tools.base import (
+    Arguments,
+    Tool,
+    ToolContext,
+    ToolResult,
+    line_evidence,
+    person_evidence,
+)
 from admir.types import Evidence, Moment
 
 
@@ -23,7 +30,7 @@ async def run(context: ToolContext, arguments: ClipSearch) -> ToolResult:
     top_k = arguments.top_k or context.settings.search_top_k
     moments = await asyncio.to_thread(context.index.moments, arguments.query, top_k)
     blocks = text_blocks(context.memory.screen_text)
-    evidence: list[Evidence] = []
+    evidence = person_evidence(context.memory)
     for moment in moments:
         spans = [hit.span for hit in moment.hits]
         evidence += line_evidence(context.memory, blocks, spans, moment.score)

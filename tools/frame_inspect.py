@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pydantic import Field, model_validator
 
 from admir.backends.base import Finding, Inspection
+from admir.memory.corrections import reread, reworded
 from admir.memory.pixels import frames_at
 from admir.perception.decode import MAX_SIDE, sample_times
 from admir.tools.base import Arguments, Tool, ToolContext, ToolResult
-from admir.types import Evidence, InspectMode, Span
+from admir.types import Correction, Evidence, InspectMode, Span
 
 LITERAL_FPS = 4.0
 MOST_LITERAL_S = 20.0
@@ -52,16 +53,26 @@ async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
             question=arguments.question, span=span, mode=arguments.mode, pictures=tuple(pictures)
         )
     )
-    findings = report.findings
+    corrections = context.memory.corrections
+    findings = tuple(_put_right(report.findings, corrections))
     if dense:
         findings = await asyncio.to_thread(_in_full_size, context, findings)
     return ToolResult(
-        summary=f"{len(pictures)} frames of {span}.\n{report.text}",
+        summary=f"{len(pictures)} frames of {span}.\n{reworded(report.text, corrections)}",
         evidence=tuple(_evidence(context, finding) for finding in findings),
         looked_at=span,
         grids_s=report.grids_s or (tuple(picture.time_s for picture in pictures),),
         usage=report.usage,
     )
+
+
+def _put_right(findings: Sequence[Finding], corrections: Sequence[Correction]) -> Iterator[Finding]:
+    """What is read again, as people have corrected it."""
+    for finding in findings:
+        text = reread(finding.text, corrections)
+        if text:
+            wrong = text != finding.text
+            yield replace(finding, text=text, corrected=True) if wrong else finding
 
 
 def _in_full_size(context: ToolContext, findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -99,6 +110,7 @@ def _evidence(context: ToolContext, finding: Finding) -> Evidence:
         frame_s=finding.picture.time_s if finding.picture else None,
         box=finding.box,
         score=1.0,
+        corrected=finding.corrected,
     )
 
 

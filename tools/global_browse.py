@@ -14,6 +14,7 @@ from admir.tools.base import (
     ToolResult,
     line_evidence,
     measured_evidence,
+    person_evidence,
 )
 from admir.types import Clip, Narrative
 
@@ -34,7 +35,7 @@ async def run(context: ToolContext, arguments: GlobalBrowse) -> ToolResult:
     clips = [clip for clip in memory.clips if clip.index in chosen]
     blocks = text_blocks(memory.screen_text)
     lines = line_evidence(memory, blocks, [clip.span for clip in clips])
-    measured = measured_evidence(memory)
+    measured = [*person_evidence(memory), *measured_evidence(memory)]
     return ToolResult(
         summary="\n".join([*_narrative(memory.narrative), *map(_clip_line, clips)]),
         evidence=tuple(sorted([*measured, *lines], key=lambda e: e.span.start_s)),

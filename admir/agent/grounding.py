@@ -27,7 +27,7 @@ _ABBREVIATED = "".join(
 _SENTENCE = re.compile(rf"(?<=[.!?;]){_ABBREVIATED}\s+(?=[\"“'A-Z0-9$€£])|(?<=[。！？；])|\s/\s")
 _QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”|「([^」]{2,})」")
 _NAME = re.compile(r"(?<=[\w,;:)\"”] )([A-Z][\w&-]{2,})")
-_PROVING = ("frame", "screen_text", "speech", "measurement")
+_PROVING = ("frame", "screen_text", "speech", "measurement", "person")
 
 
 def split_claims(answer: str) -> tuple[str, ...]:

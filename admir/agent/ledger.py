@@ -37,12 +37,7 @@ def _identity(evidence: Evidence) -> tuple[str, ...]:
 
 def described(evidence: Iterable[Evidence]) -> str:
     """One line each, as it stands in an observation."""
-    return "\n".join(f"[{e.id}] {e.span} {_who(e)}: {shown(e.quote)}" for e in evidence)
-
-
-def _who(evidence: Evidence) -> str:
-    kind = evidence.kind.replace("_", " ")
-    return f"{kind}, {evidence.speaker}" if evidence.speaker else kind
+    return "\n".join(f"[{e.id}] {e.span} {e.source}: {shown(e.quote)}" for e in evidence)
 
 
 def skipped(action: Action) -> Observation:

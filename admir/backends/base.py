@@ -105,7 +105,8 @@ class GridReading:
 class Finding:
     """One thing seen at a time, with the picture and the place in it that show it.
 
-    `measured` tells a colour or a count from words that stand in the picture.
+    `measured` tells a colour or a count from words that stand in the picture. `corrected` words are
+    not those that were read: a person has put them right.
     """
 
     text: str
@@ -113,6 +114,7 @@ class Finding:
     picture: Picture | None = None
     box: tuple[float, float, float, float] | None = None
     measured: bool = False
+    corrected: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from admir.types.answer import (
     Verdict,
 )
 from admir.types.clip import CLIP_S, Clip, clip_spans, text_clip
+from admir.types.correction import Correction, CorrectionKind
 from admir.types.memory import (
     FORMAT_VERSION,
     Inference,
@@ -60,6 +61,8 @@ __all__ = [
     "Claim",
     "ClaimStatus",
     "Clip",
+    "Correction",
+    "CorrectionKind",
     "Evidence",
     "EvidenceKind",
     "Frame",

@@ -8,9 +8,11 @@ from typing import Any, Literal
 
 from admir.types.video import Box, Span
 
-EvidenceKind = Literal["frame", "screen_text", "speech", "measurement", "caption", "expert"]
-"""What it is: `frame` is something read or seen in a picture that was decoded again, and a
-`measurement` is what was counted or measured in pictures: shots, colours, faces."""
+EvidenceKind = Literal[
+    "frame", "screen_text", "speech", "measurement", "caption", "expert", "person"
+]
+"""What it is. A `frame` is something read or seen in a picture that was decoded again, a
+`measurement` was counted or measured in pictures (shots, colours, faces), a `person` told it."""
 
 ClaimStatus = Literal["verified", "expert", "unverified", "contradicted"]
 Basis = Literal["evidence", "expert", "absence", "none"]
@@ -44,6 +46,7 @@ class Evidence:
     """Something that can be pointed at. `id` is given when it enters the ledger.
 
     `frame` is the path of a picture that shows it; `box` where in that picture it stands.
+    `corrected` means that a person has put the words right.
     """
 
     video_id: str
@@ -56,6 +59,14 @@ class Evidence:
     box: Box | None = None
     speaker: str | None = None
     score: float = 0.0
+    corrected: bool = False
+
+    @property
+    def source(self) -> str:
+        """What it is in words, and whose: `speech, Ann`."""
+        kind = self.kind.replace("_", " ")
+        whose = self.speaker or ("corrected by a person" if self.corrected else "")
+        return f"{kind}, {whose}" if whose else kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

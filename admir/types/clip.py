@@ -21,7 +21,8 @@ JOINS_SHARE = 0.2
 class Clip:
     """A few seconds of the video in words; what the index holds.
 
-    `caption_error` says why there is no caption where a model failed to give one.
+    `caption_error` says why there is no caption where a model failed to give one. Where `corrected`
+    by a person, the stored vector is that of the words before.
     """
 
     video_id: str
@@ -33,6 +34,7 @@ class Clip:
     screen_text: tuple[str, ...] = ()
     look: Look | None = None
     frames: tuple[Frame, ...] = ()
+    corrected: bool = False
 
     @property
     def index_text(self) -> str:

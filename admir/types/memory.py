@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from admir.types.answer import Usage
 from admir.types.clip import CLIP_S, Clip, clip_spans, text_clip, timeline_lines, timeline_words
+from admir.types.correction import Correction
 from admir.types.video import Frame, ScreenText, Shot, Span, Utterance, VideoInfo
 
 FORMAT_VERSION = 3
@@ -129,6 +130,7 @@ class Memory:
     """All that is known of one video (paper 2.2), as plain data.
 
     `folder` holds `frames/` and `vectors.npy`; it is empty for a memory of text alone.
+    `corrections` are those of people, which the rest of it has in it.
     """
 
     video: VideoInfo
@@ -140,6 +142,7 @@ class Memory:
     screen_text: tuple[ScreenText, ...] = ()
     utterances: tuple[Utterance, ...] = ()
     subjects: tuple[Subject, ...] = ()
+    corrections: tuple[Correction, ...] = ()
     format_version: int = FORMAT_VERSION
     folder: str = ""
 

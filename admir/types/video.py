@@ -116,7 +116,8 @@ class ScreenText:
     """One line of on-screen text followed over the frames that show it.
 
     `frame_s` is the time of the frame it was read best in. `scene` tells a line that belongs to a
-    thing in the picture (a bottle, a street sign) from one laid over it.
+    thing in the picture (a bottle, a street sign) from one laid over it. `was` is what was read,
+    where a person has corrected it.
     """
 
     span: Span
@@ -126,6 +127,7 @@ class ScreenText:
     frame_s: float
     vertical: bool = False
     scene: bool = False
+    was: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

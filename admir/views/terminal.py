@@ -71,9 +71,8 @@ def _claim(claim: Claim) -> Text:
 def _evidence(evidence: Evidence) -> Text:
     """Two lines: what and when, and the frame that shows it."""
     text = Text(f" {evidence.id:<4}", style="cyan")
-    text.append(f"{evidence.span}  {evidence.kind.replace('_', ' ')}  ", style="default")
-    speaker = f"{evidence.speaker}: " if evidence.speaker else ""
-    text.append(shown(f'{speaker}"{shortened(evidence.quote, _MOST_QUOTE)}"'), style="default")
+    text.append(f"{evidence.span}  {shown(evidence.source)}  ", style="default")
+    text.append(shown(f'"{shortened(evidence.quote, _MOST_QUOTE)}"'), style="default")
     if evidence.frame:
         text.append(f"\n     {shown(evidence.frame)}", style="dim")
     return text
@@ -133,6 +132,10 @@ def show_memory(console: Console, memory: Memory) -> None:
         console.print(_clip(clip, blocks, memory.utterances))
     if memory.subjects:
         console.print(_subjects(memory))
+    for each in memory.corrections:
+        was = f', not "{each.was}"' if each.was else ""
+        told = f'corrected by a person: {each.kind.replace("_", " ")} "{each.text}"{was}'
+        console.print(Text(shown(told), style="dim"))
     for warning in memory.provenance.warnings:
         console.print(Text(shown(f"! {warning}"), style="yellow"))
 

@@ -57,7 +57,8 @@ function cardsOf(evidence, built, go) {
 function cardOf(each, built, go) {
   const time = each.frame_s ?? (each.start_s + each.end_s) / 2;
   const frame = h("span", { class: "frame" }, picture(each.video_id, time, built), each.box ? boxOf(each.box) : null);
-  const kind = each.speaker ? `${words(each.kind)}, ${each.speaker}` : words(each.kind);
+  const whose = each.speaker ?? (each.corrected ? "corrected by a person" : null);
+  const kind = whose ? `${words(each.kind)}, ${whose}` : words(each.kind);
   return h("button", { type: "button", class: "piece", "data-evidence": each.id, on: { click: (event) => go(each, event.currentTarget) } },
     frame,
     h("span", { class: "piece-text" },

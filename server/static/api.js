@@ -8,6 +8,7 @@ const TITLES = {
   "no-key": "The service needs a key",
   "unknown-video": "There is no memory of this video",
   "bad-question": "This cannot be asked",
+  "bad-correction": "This cannot be corrected",
   "memory-damaged": "The memory of this video is damaged",
   busy: "The service is busy",
   "too-large": "The file is too large",

@@ -2,6 +2,7 @@
 
 import { json, videoPath } from "./api.js";
 import { conversation } from "./ask.js";
+import { brandOf, corrector } from "./correct.js";
 import { clock, count, fill, h, notice, roughly, show, words } from "./dom.js";
 import { player } from "./player.js";
 import { timeline } from "./timeline.js";
@@ -30,26 +31,45 @@ export function showVideo(place, id, time) {
 
 function watch(body, memory, media, time) {
   const film = player(memory, media);
-  const line = timeline(memory, (segment) => go(segment.at ?? segment.start, segment.box));
+  const seek = (segment) => go(segment.at ?? segment.start, segment.box);
+  let line = timeline(memory, seek);
+  let proof = null;
   const stage = {
     go(piece, all) {
-      line.setEvidence(all);
+      stage.prove(all);
       go(piece.kind === "speech" ? piece.start_s : piece.frame_s ?? piece.start_s, piece.box);
       if (NARROW.matches) show(film.element);
     },
-    prove: line.setEvidence,
-    look: line.look,
+    prove(all) { proof = all; line.setEvidence(all); },
+    look: (ranges) => line.look(ranges),
   };
   function go(at, box) {
     film.seek(at);
     film.point(box ?? null);
     remember(memory.video.id, at);
   }
-  film.onTime(line.setTime);
+  film.onTime((now) => line.setTime(now));
   const talk = conversation(memory, stage);
   const left = h("div", { class: "left" }, film.element, line.element);
-  const more = h("div", { class: "more-of-it" }, about(memory), transcript(memory, go));
+  const correct = corrector(memory.video.id, async () => tell(await json(videoPath(memory.video.id, "memory"))));
+  const more = h("div", { class: "more-of-it" }, about(memory, correct), transcript(memory, go, correct));
   const grid = h("div", { class: "watch" }, left, talk.element);
+
+  /** Show what a memory says anew; the player and the conversation stay. */
+  function tell(corrected) {
+    const parts = [...more.children];
+    const opened = parts.map((part) => part.open);
+    const here = parts.findIndex((part) => part.contains(document.activeElement));
+    fill(more, about(corrected, correct), transcript(corrected, go, correct));
+    [...more.children].forEach((part, index) => { part.open = opened[index]; });
+    const fresh = timeline(corrected, seek);
+    line.element.replaceWith(fresh.element);
+    line = fresh;
+    line.setTime(film.time);
+    if (proof) line.setEvidence(proof);
+    more.children[here]?.querySelector("summary").focus();
+  }
+
   const arrange = () => (NARROW.matches ? grid : left).append(more);
   arrange();
   NARROW.addEventListener("change", arrange);
@@ -64,10 +84,13 @@ function remember(id, at) {
   history.replaceState(null, "", `#/v/${encodeURIComponent(id)}?t=${at.toFixed(1)}`);
 }
 
-function about(memory) {
+function about(memory, correct) {
   const { narrative, video, provenance } = memory;
   const devices = labelled(narrative.inferences, "device");
+  const told = brandOf(memory);
+  const brand = [told ? `${told.text}, told by a person ` : "As the answers find it ", correct.brand(memory)];
   const facts = [
+    ["Brand", brand],
     ["Genre", narrative.genre],
     ["Names", narrative.entities.join(", ")],
     ["Persuasion", devices],
@@ -87,11 +110,12 @@ function about(memory) {
 const labelled = (inferences, kind) => [...new Set(inferences.filter((each) => each.kind === kind).map((each) => each.label))].join(", ");
 
 /** Everything said and shown, in order: the timeline as text. */
-function transcript(memory, go) {
-  const said = memory.utterances.map((each) => ({ ...each, kind: each.speaker ?? "speech" }));
-  const shown = memory.screen_text.map((each) => ({ ...each, kind: "on screen" }));
+function transcript(memory, go, correct) {
+  const said = memory.utterances.map((each) => ({ ...each, kind: each.speaker ?? "speech", correct: null }));
+  const shown = memory.screen_text.map((each) => ({ ...each, kind: each.was ? "corrected" : "on screen", correct: correct.line(each) }));
   const lines = [...said, ...shown].sort((a, b) => a.start_s - b.start_s);
   return h("details", { class: "transcript" }, h("summary", {}, `Everything said and shown, ${count(lines.length, "line")}`),
-    lines.length ? h("ol", {}, lines.map((each) => h("li", {}, h("button", { type: "button", on: { click: () => go(each.start_s, null) } },
-      h("span", { class: "when" }, clock(each.start_s)), h("span", { class: "who" }, words(each.kind)), h("span", {}, each.text))))) : h("p", { class: "soft" }, "Nothing is said, and no text is shown."));
+    lines.length ? h("ol", {}, lines.map((each) => h("li", {}, h("button", { type: "button", class: "line", on: { click: () => go(each.start_s, null) } },
+      h("span", { class: "when" }, clock(each.start_s)), h("span", { class: "who" }, words(each.kind)), h("span", {}, each.text)), each.correct))) : h("p", { class: "soft" }, "Nothing is said, and no text is shown."),
+    correct.list(memory));
 }

@@ -21,6 +21,7 @@ from admir.errors import (
     MemoryVersionError,
     UnknownVideo,
 )
+from admir.memory import files
 from admir.memory import store as store_module
 from admir.memory.store import MemoryStore, slug
 from admir.types import FORMAT_VERSION, AudioFacts, Frame
@@ -193,7 +194,9 @@ def _kill_at(patch, step):
 
         return act
 
-    patch.setattr(store_module, "_sync", dying(store_module._sync))
+    sync = dying(files.sync)
+    for module in (files, store_module):
+        patch.setattr(module, "sync", sync)
     patch.setattr(store_module.np, "save", dying(np.save))
     for name in ("replace", "write_bytes", "write_text"):
         patch.setattr(Path, name, dying(getattr(Path, name)))

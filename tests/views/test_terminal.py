@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from admir import ask
+from admir import Memory, ask
+from admir.memory.corrections import corrected, new_correction
 from admir.types import Span
 from admir.views.terminal import show_answer, show_list, show_memory, show_trace
 
@@ -72,3 +73,11 @@ def test_a_line_is_shown_once_with_its_times_and_marks_are_summed_up(demo):
 
 def test_a_list_names_what_cannot_be_read(demo):
     assert "32.2 s" in printed(show_list, [demo])
+
+
+def test_what_a_person_has_corrected_is_shown_as_such():
+    bare = Memory.from_timeline("ad", [{"t": 0, "ocr": ["LUMIV0"], "asr": ""}])
+    right = [new_correction("screen_text", "LUMIVO", "LUMIV0"), new_correction("brand", "Acme")]
+    told = printed(show_memory, corrected(bare, right))
+    assert 'corrected by a person: screen text "LUMIVO", not "LUMIV0"' in told
+    assert 'corrected by a person: brand "Acme"' in told

@@ -164,6 +164,4 @@ def evidence_line(evidence: Evidence) -> str:
 
 
 def _whole_line(evidence: Evidence) -> str:
-    kind = evidence.kind.replace("_", " ")
-    who = f"{kind}, {evidence.speaker}" if evidence.speaker else kind
-    return f"[{evidence.id}] {evidence.span} {who}: {evidence.quote}"
+    return f"[{evidence.id}] {evidence.span} {evidence.source}: {evidence.quote}"

@@ -30,7 +30,7 @@ _NOT = re.compile(
     r"\b(no|not|never|none|nobody|nothing|without|neither|nor|cannot)\b|n't\b|[不没無无未非]",
     re.IGNORECASE,
 )
-PROMPTS = ("controller", "verify", "refine", "correction", "weak_evidence")
+PROMPTS = ("controller", "verify", "vouched", "refine", "correction", "weak_evidence")
 
 
 class LlmReasoner:
@@ -70,6 +70,8 @@ class LlmReasoner:
             data_block("evidence", map(evidence_line, cited)),
             *await asyncio.to_thread(_shown, frames),
         ]
+        if any(e.corrected or e.kind == "person" for e in cited):
+            parts.append(load_prompt("vouched").render())
         if left_out:
             parts.append(f"{left_out} more cited frames are not shown: count on none of them.")
         text = load_prompt("verify").render()

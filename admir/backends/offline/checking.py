@@ -81,7 +81,7 @@ def _decide(query: Query, claim: Claim, check: Check, reader: TextReader) -> Cla
     case = Case(
         query=query,
         claim=claim.text,
-        cited=tuple(e for e in cited if channel_of(e) is not None),
+        cited=tuple(e for e in cited if channel_of(e) is not None or e.kind == "person"),
         everything=check.evidence,
         duration_s=check.duration_s,
     )
@@ -113,6 +113,8 @@ def _support(case: Case, seen: Sequence[str]) -> str:
     said = f"{', '.join(held_by)} {'says' if len(held_by) == 1 else 'say'} so"
     if seen:
         return f"{said}; read again in the frame of {', '.join(seen)}"
+    if vouched := [e.id for e in case.cited if e.corrected or e.kind == "person"]:
+        return f"{said}; {', '.join(vouched)} is a person's word"
     unseen = any(channel_of(e) == "screen" for e in case.cited)
     return f"{said}; no frame could be read again" if unseen else said
 
@@ -356,7 +358,7 @@ def _same_line(a: Evidence, b: Evidence) -> bool:
 
 def _look(case: Case, check: Check, reader: TextReader) -> tuple[Fault | None, list[str]]:
     """Read the cited frames again: a fault, or the ids of the lines that are there."""
-    shown = [e for e in case.cited if channel_of(e) == "screen"]
+    shown = [e for e in case.cited if channel_of(e) == "screen" and not e.corrected]
     shown.sort(key=lambda e: e.id != case.best.id)
     pictures = check.look([e.id for e in shown[:_MOST_LOOKS]])
     for line_id, picture in pictures.items():

@@ -19,6 +19,8 @@ from admir.types import Evidence
 def unmet_by(query: Query, line: Evidence, everything: Sequence[Evidence]) -> str | None:
     """Why this line cannot carry an answer to the question; None when it can."""
     channel = channel_of(line)
+    if line.kind == "person":
+        return None
     if query.strict_channel and channel != query.channel:
         asked = "shown on the screen" if query.channel == "screen" else "said"
         is_ = "spoken" if channel == "speech" else "shown"

@@ -1,7 +1,8 @@
 """Measured facts as evidence tells them: short texts, `3 shots` or `colours: red, black`.
 
 Those of a picture are written here; shots, length and people are written by `measured_evidence`
-of admir.tools.base. All are read back here, one pattern each.
+of admir.tools.base, the brand that a person has told by `person_evidence`. All are read back
+here, one pattern each.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ _SHOTS = re.compile(
     r"^(\d+) shots?(?:, \d+ cuts?, the first at (\d+\.\d) s, the last at (\d+\.\d) s)?$"
 )
 _LENGTH = re.compile(r"^(\d+(?:\.\d+)?) s long$")
+_BRAND = re.compile(r"^The brand is (.+)\.$")
 _PERSON = re.compile(r"^(.+): seen for (\d+(?:\.\d+)?) s$")
 
 
@@ -90,3 +92,9 @@ def person_in(quote: str) -> tuple[str, float] | None:
     """Who is seen, and for how many seconds."""
     found = _PERSON.match(quote)
     return (found[1], float(found[2])) if found else None
+
+
+def brand_in(quote: str) -> str:
+    """The brand that a person has told; empty where the text is another."""
+    found = _BRAND.match(quote)
+    return found[1] if found else ""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from statistics import median
 
 from admir.backends.offline.extract import EXTRACTORS
+from admir.backends.offline.facts import brand_in
 from admir.backends.offline.lexicon import word_list
 from admir.backends.offline.material import Draft, Material, type_height
 from admir.backends.offline.names import Line, RankedName, rank_names, same_name
@@ -53,6 +54,8 @@ def ranked_names(given: Material) -> list[RankedName]:
         for e in given.lines
     ]
     ranked = rank_names(lines, given.duration_s)
+    if told := _told_brand(given, lines):
+        return [told]
     asked = {*given.query.named, *given.query.quoted}
     named = [entry for entry in ranked if any(same_name(entry.name, name) for name in asked)]
     if given.query.aspect != "content" and named:
@@ -60,6 +63,18 @@ def ranked_names(given: Material) -> list[RankedName]:
     if given.query.aspect == "content" and not given.query.yes_no:
         ranked = [entry for entry in ranked if entry not in named] or ranked
     return _by_edge(given.query, ranked)
+
+
+def _told_brand(given: Material, lines: Sequence[Line]) -> RankedName | None:
+    """The brand that a person has told, with the lines that show it; no other name counts then."""
+    for evidence in given.everything:
+        if evidence.kind == "person" and (brand := brand_in(evidence.quote)):
+            told = Line(text=brand, span=evidence.span, kind="person", id=evidence.id)
+            shown = [line for line in lines if squash(brand) in squash(line.text)]
+            return RankedName(
+                key=squash(brand), scores=[1.0], spellings={brand: 1.0}, lines=[told, *shown]
+            )
+    return None
 
 
 def _by_edge(query: Query, ranked: list[RankedName]) -> list[RankedName]:
@@ -77,7 +92,7 @@ def _shown_height(line: Evidence) -> float:
 
 
 def _name_draft(given: Material, entries: Sequence[RankedName]) -> Draft:
-    by_id = {e.id: e for e in given.lines}
+    by_id = {e.id: e for e in given.everything}
     cited: list[Evidence] = []
     for entry in entries:
         lines = [by_id[line.id] for line in entry.lines]

@@ -33,6 +33,8 @@ def card(evidence: Evidence, memory: Memory | None) -> Html:
     head = [span("", f"{evidence.id} "), kind, span("", str(evidence.span))]
     if evidence.speaker:
         head.append(span("soft", f" {evidence.speaker}"))
+    if evidence.corrected:
+        head.append(span("soft", " corrected by a person"))
     words = [div("row", *head), div("quote", cut(f"“{evidence.quote}”", _LONGEST))]
     if evidence.frame and evidence.box:
         words.append(crop(evidence.frame, evidence.box, f"close up of {evidence.quote}"))
