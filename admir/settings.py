@@ -36,12 +36,14 @@ Role = Literal[
     "verify",
     "refine",
     "judge",
+    "baseline",
     "embed",
 ]
 """What a model is asked to be; `Settings.roles` may give each its own."""
 
-ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role != "embed")
-"""Those that are talked to."""
+_NOT_OF_A_MIND = ("judge", "baseline", "embed")
+ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role not in _NOT_OF_A_MIND)
+"""Those of a mind: who builds a memory and answers from it."""
 
 SPEECH_KINDS = ("auto", "none", "whisperx", "faster-whisper")
 SUBTITLE_ENDINGS = (".srt", ".vtt")

@@ -22,6 +22,8 @@ ROLES_BY_TITLE = {
     "Check of claims": "verify",
     "The final wording": "refine",
     "Analyst of advertising videos": "controller",
+    "Judge of an answer": "judge",
+    "Question about a video": "baseline",
 }
 """First line of the system message -> role, for servers that get no `response_format`."""
 
@@ -205,7 +207,8 @@ _DEFAULTS = {
     "verify": _verified,
     "refine": _worded,
     "controller": _steps,
-    "judge": lambda asked: {"answer": "yes"},
+    "judge": lambda asked: {"reason": "it is the same", "contradicts": False, "score": "1"},
+    "baseline": lambda asked: {"answer": "A grey wall."},
 }
 
 

@@ -14,6 +14,7 @@ from admir.cli.ask import ask_command
 from admir.cli.build import build_memory_command
 from admir.cli.demo import demo_command
 from admir.cli.doctor import doctor_command
+from admir.cli.evaluate import app as eval_app
 from admir.cli.gc import gc_command
 from admir.cli.memories import list_command, show_command
 from admir.cli.models import fetch_models_command, reindex_command
@@ -37,6 +38,7 @@ app.command("doctor", short_help="Say what is installed and what can run.")(doct
 app.command("fetch-models", short_help="Download the weights of models.")(fetch_models_command)
 app.command("gc", short_help="Clear away old traces and what no memory needs.")(gc_command)
 app.command("serve", short_help="Serve the page and the HTTP API.")(serve_command)
+app.add_typer(eval_app, name="eval", short_help="Measure answers: AdsQA, sweeps, differences.")
 
 
 def main() -> None:

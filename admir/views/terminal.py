@@ -224,6 +224,25 @@ def _subjects(memory: Memory) -> Table:
     return table
 
 
+def show_rows(
+    console: Console,
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    note: str = "",
+) -> None:
+    """A table of texts under its title, with a note on how to read it."""
+    table = Table(title=shown(title), title_justify="left", box=None, header_style="dim")
+    for index, column in enumerate(columns):
+        table.add_column(shown(column), justify="left" if index == 0 else "right")
+    for row in rows:
+        table.add_row(*(Text(shown(cell)) for cell in row))
+    console.print(table)
+    if note:
+        console.print(Text(shown(note), style="dim"))
+    console.print()
+
+
 def show_list(console: Console, memories: Sequence[Memory | Unreadable]) -> None:
     """One line a memory; of one that cannot be read, the reason."""
     table = Table(box=None, header_style="dim")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
@@ -24,7 +24,11 @@ LOCAL_URLS = (
     "http://127.0.0.1:1234/v1",  # LM Studio
     "http://127.0.0.1:8080/v1",  # llama.cpp server
 )
-_PAPER: Mapping[Role, str] = {"expert": "o1", "refine": "gpt-4o-mini"}
+_PAPER: Mapping[Role, str] = {
+    "expert": "o1",
+    "refine": "gpt-4o-mini",
+    "judge": "gpt-4o-2024-08-06",  # that of the authors of AdsQA
+}
 _PAPER_MODEL = "gpt-4o"
 _REASONING = re.compile(r"(^|/)(o\d|gpt-5(?!-chat))")
 _NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|tts|bge|e5-|dall-e|moderation", re.IGNORECASE)
@@ -61,12 +65,12 @@ class RoleModel:
         return f"RoleModel({self.role}: {self.model} at {self.base_url})"
 
 
-def role_models(settings: Settings) -> dict[Role, RoleModel]:
-    """Every role's model by the settings, the environment and the preset.
+def role_models(settings: Settings, wanted: Sequence[Role] = ROLES) -> dict[Role, RoleModel]:
+    """The model of each role by the settings, the environment and the preset.
 
     Raises EndpointError where there is no key, or no local server that says what it serves.
     """
-    roles = {role: settings.roles.get(role, ModelSettings()) for role in ROLES}
+    roles = {role: settings.roles.get(role, ModelSettings()) for role in wanted}
     common = settings.base_url
     if common is None and any(own.base_url is None for own in roles.values()):
         common = _default_url(settings)

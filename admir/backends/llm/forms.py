@@ -116,6 +116,14 @@ class CheckForm(ReplyForm):
     claims: list[ClaimCheck]
 
 
+class JudgeForm(ReplyForm):
+    """The word on an answer (paper C.4)."""
+
+    reason: str
+    contradicts: bool
+    score: Literal["0", "0.5", "1"]
+
+
 class AnswerForm(ReplyForm):
     """The final wording."""
 

@@ -20,7 +20,7 @@ from admir.backends.llm.replies import ReplyForm, Unfit, json_schema, load_json,
 from admir.backends.llm.wire import RawReply, ToolCall, Wire
 from admir.errors import ModelError, OptionError
 from admir.prompts import load_prompt
-from admir.settings import Role, Settings
+from admir.settings import ROLES, Role, Settings
 from admir.types import Usage
 
 CORRECTIONS = 2
@@ -51,8 +51,8 @@ class Acted:
 class Model:
     """All models of one mind, by role. Safe to use from many tasks and event loops at once."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.models: Mapping[Role, RoleModel] = role_models(settings)
+    def __init__(self, settings: Settings, roles: Sequence[Role] = ROLES) -> None:
+        self.models: Mapping[Role, RoleModel] = role_models(settings, roles)
         self._prices = {role: price_of(m, settings.prices) for role, m in self.models.items()}
         if settings.max_cost is not None:
             self._check_prices()
@@ -88,7 +88,9 @@ class Model:
                 raw, key, used = await self._ask(role, shape, images)
             except ModelError as error:
                 raise no_reply(str(error), usage) from None
-            usage, sent = usage + used, [*sent, (key, raw)]
+            usage = usage + used
+            if not used.cached:
+                sent.append((key, raw))
             try:
                 value = parse_reply(raw, form)
             except Unfit as fault:
@@ -109,7 +111,7 @@ class Model:
         """
         functions = [{"type": "function", "function": _function(tool)} for tool in tools]
         raw, key, usage = await self._ask(role, Shape(messages=messages, tools=functions), 0)
-        if raw.tool_calls or raw.content.strip():
+        if not usage.cached and (raw.tool_calls or raw.content.strip()):
             self._keep([(key, raw)])
         thought = raw.content.strip() or (f"(refused: {raw.refusal})" if raw.refusal else "")
         acted = Acted(thought=thought, calls=raw.tool_calls)
@@ -134,7 +136,7 @@ class Model:
             self._spent += used
 
     def _keep(self, sent: Sequence[tuple[str, RawReply]]) -> None:
-        """Keep replies that led to something; those that led nowhere are asked for again."""
+        """Keep new replies that led to something; those that led nowhere are asked for again."""
         if self._cache:
             for key, raw in sent:
                 self._cache.put(key, raw)

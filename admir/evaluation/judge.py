@@ -1,0 +1,83 @@
+"""A model as judge: 0, 0.5 or 1 for an answer beside the golden one (paper 3.1, C.4)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from admir.backends.base import paid_for
+from admir.backends.llm.forms import JudgeForm
+from admir.backends.llm.model import Model
+from admir.backends.llm.parts import Part, clean, data_block
+from admir.errors import ModelError
+from admir.evaluation.adsqa import read_prediction, read_score
+from admir.evaluation.cases import Case, Judgement, Reference
+from admir.prompts import load_prompt
+from admir.settings import Settings
+from admir.types import Usage
+
+PROMPT = "judge"
+
+
+class Judge:
+    """Judges by the model of the role `judge`. `id` names that and the prompt.
+
+    Raises EndpointError where there is no key or no server, OptionError for a limit in money
+    without prices.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._model = Model(_reachable(settings), ("judge",))
+        self.model = self._model.models["judge"].model
+        self.id = f"{self.model} {load_prompt(PROMPT).sha256[:8]}"
+
+    async def score(self, case: Case, reference: Reference, text: str) -> Judgement:
+        """The word on an answer. One that cannot be read after its corrections is a failure.
+
+        Raises EndpointError where no reply can come.
+        """
+        if not text.strip():
+            return Judgement(score=0.0, reason="the answer is empty")
+        parts: list[Part] = [
+            data_block("meta-information", reference.meta_info.splitlines()),
+            f"Question: {clean(case.question)}",
+            data_block("golden answer", reference.answer.splitlines()),
+            data_block("response", text.splitlines()),
+        ]
+        instructions = load_prompt(PROMPT).render()
+        try:
+            reply = await self._model.complete("judge", instructions, parts, JudgeForm)
+        except ModelError as error:
+            return Judgement(score=None, error=str(error), usage=paid_for(error))
+        told = reply.value
+        score = 0.0 if told.contradicts else float(told.score)
+        reason = " ".join(told.reason.split())
+        return Judgement(score=score, reason=reason, usage=reply.usage)
+
+    def spent(self) -> Usage:
+        """What judging has cost so far."""
+        return self._model.spent()
+
+
+class WrittenScores:
+    """The scores that stand in files of the layout of the authors of AdsQA."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder, name
+        self.id = f"the scores in {name}.json"
+
+    async def score(self, case: Case, reference: Reference, text: str) -> Judgement:
+        """The score that is there; one that is not there, or unreadable, is a failure."""
+        try:
+            found = read_prediction(self._folder, case.id, self._name)
+        except ValueError as error:
+            return Judgement(score=None, error=str(error))
+        told = found[1] if found else ""
+        score = read_score(told)
+        return Judgement(score=score, error="" if score is not None else f"it says {told!r}")
+
+
+def _reachable(settings: Settings) -> Settings:
+    """The offline preset has no models: its answers are judged by one of the preset `paper`."""
+    if settings.preset != "offline":
+        return settings
+    return settings.model_copy(update={"preset": "paper"})

@@ -1,0 +1,211 @@
+"""What is evaluated: the agent, the end-to-end baseline of B.1, or answers that are there already.
+
+A system opens a video and gives a function from a case to a prediction. It is never shown what is
+true of a case.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from admir.api import ask_opened, build_events, open_for_asking
+from admir.backends.base import paid_for
+from admir.backends.llm.forms import AnswerForm
+from admir.backends.llm.model import Model
+from admir.backends.llm.parts import Part, clean, image
+from admir.backends.presets import open_mind
+from admir.concurrency import last_of
+from admir.errors import AdmirError, BackendUnavailable, OptionError, VideoUnreadable
+from admir.evaluation.adsqa import final_answer, read_prediction, video_file
+from admir.evaluation.cases import Case, Prediction
+from admir.perception.decode import Picture, open_container, sample_times
+from admir.perception.frames import length_s, picture_track
+from admir.perception.seek import pictures
+from admir.prompts import load_prompt
+from admir.settings import Settings
+from admir.text import cut
+from admir.trace import Answered, BuildProgress, Built
+from admir.types import Span, Usage
+
+BASELINE_FRAMES, BASELINE_SIDE = 16, 1024
+"""Uniform frames, and pixels of their longest side (B.1)."""
+
+_OF_THIS_MACHINE = {
+    *("memories", "server", "cache", "cache_folder", "cache_mb", "api_key", "concurrency"),
+    *("timeout_s", "workers", "device", "gpu_mb"),
+}
+"""Settings that no answer depends on."""
+
+Answering = Callable[[Case], Awaitable[Prediction]]
+Tell = Callable[[BuildProgress], None]
+
+
+class System(Protocol):
+    """What answers. `config` is what its answers depend on: a run goes on with the same alone."""
+
+    name: str
+    config: Mapping[str, Any]
+
+    async def open(self, video: str, tell: Tell) -> tuple[Answering, Usage]:
+        """What answers about a video, and what preparing it cost.
+
+        Raises AdmirError where the video cannot be used, BackendUnavailable where none can.
+        """
+
+
+def config_of(settings: Settings) -> dict[str, Any]:
+    """The settings that answers depend on, without secrets."""
+    plain = settings.model_dump(mode="json", exclude=_OF_THIS_MACHINE)
+    own = {name: role for name, role in plain["roles"].items() if name != "judge"}
+    for role in own.values():
+        role.pop("api_key", None)
+    return plain | {"roles": own}
+
+
+@dataclass
+class AgentSystem:
+    """The agent of the paper, with any of its parts switched off by `settings`."""
+
+    settings: Settings
+    videos: Path
+    name: str = "agent"
+    _one_build: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        mind = open_mind(self.settings)
+        self.config: Mapping[str, Any] = {
+            "system": self.name,
+            "settings": config_of(self.settings),
+            "models": dict(mind.models),
+            "prompts": dict(mind.prompts),
+        }
+
+    async def open(self, video: str, tell: Tell) -> tuple[Answering, Usage]:
+        """See `System`: the memory is built where it is missing, one at a time."""
+        path = video_file(self.videos, video)
+        async with self._one_build:
+            built = await last_of(
+                build_events(path, self.settings),
+                lambda event: tell(event) if isinstance(event, BuildProgress) else None,
+            )
+        assert isinstance(built, Built)
+        opened = await asyncio.to_thread(open_for_asking, built.memory, self.settings)
+
+        async def answer(case: Case) -> Prediction:
+            async with aclosing(ask_opened(opened, case.question)) as events:
+                last = await last_of(events)
+            assert isinstance(last, Answered)
+            found = last.answer
+            return Prediction(
+                text=found.answer,
+                grounded=found.grounded,
+                usage=found.usage,
+                seconds=found.seconds,
+                trace=found.trace or "",
+            )
+
+        return answer, Usage() if built.reused else built.memory.provenance.usage
+
+
+class BaselineSystem:
+    """A model alone, end to end: 16 uniform frames with their times, then the question (B.1)."""
+
+    name = "end-to-end"
+
+    def __init__(self, settings: Settings, videos: Path) -> None:
+        if settings.preset == "offline":
+            raise OptionError(
+                "the end-to-end baseline asks a model: choose `--preset paper` or `--preset local`"
+            )
+        self._model = Model(settings, ("baseline",))
+        self._videos, self._words = videos, settings.answer_words
+        self.config: Mapping[str, Any] = {
+            "system": self.name,
+            "settings": config_of(settings),
+            "models": {"baseline": self._model.models["baseline"].model},
+            "prompts": {"baseline": load_prompt("baseline").sha256},
+        }
+
+    async def open(self, video: str, tell: Tell) -> tuple[Answering, Usage]:
+        """See `System`: the frames are decoded once for all questions about the video."""
+        tell(BuildProgress(stage="decode", done=0, total=0))
+        shown = await asyncio.to_thread(uniform_frames, video_file(self._videos, video))
+        parts = await asyncio.to_thread(_interleaved, shown)
+
+        async def answer(case: Case) -> Prediction:
+            started = time.monotonic()
+            text = load_prompt("baseline").render(most_words=str(self._words))
+            asked = [*parts, f"Question: {clean(case.question)}"]
+            reply = await self._model.complete("baseline", text, asked, AnswerForm)
+            seconds = round(time.monotonic() - started, 3)
+            answer = cut(" ".join(reply.value.answer.split()), self._words)
+            return Prediction(text=answer, usage=reply.usage, seconds=seconds)
+
+        return answer, Usage()
+
+
+def uniform_frames(path: Path) -> list[Picture]:
+    """16 pictures, each from the middle of a sixteenth of the video; raises VideoError."""
+    with open_container(path) as container:
+        track = picture_track(container)
+        assert track is not None  # open_container saw to it
+        duration_s = length_s(container, track)
+    fps = BASELINE_FRAMES / max(duration_s, 1e-3)
+    times = sample_times(Span(start_s=0.0, end_s=duration_s), fps, BASELINE_FRAMES)
+    found = pictures(path, times, BASELINE_SIDE)
+    if not found:
+        raise VideoUnreadable(f"{path.name!r} gives no pictures")
+    return found
+
+
+def _interleaved(shown: list[Picture]) -> list[Part]:
+    return [
+        part
+        for picture in shown
+        for part in (f"Frame at {picture.time_s:.2f} s:", image(picture.pixels, BASELINE_SIDE))
+    ]
+
+
+class FilesSystem:
+    """Answers that somebody else has given, in the layout of the authors of AdsQA."""
+
+    name = "files"
+
+    def __init__(self, folder: Path, prediction_name: str) -> None:
+        if not folder.is_dir():
+            raise OptionError(f"--predictions: there is no folder {str(folder)!r}")
+        self._folder, self._name = folder, prediction_name
+        self.config: Mapping[str, Any] = {"system": self.name, "predictions": prediction_name}
+
+    async def open(self, video: str, tell: Tell) -> tuple[Answering, Usage]:
+        """See `System`: the video is not looked at."""
+
+        async def answer(case: Case) -> Prediction:
+            try:
+                found = read_prediction(self._folder, case.id, self._name)
+            except ValueError as error:
+                return Prediction(error=str(error), kind="bad-prediction")
+            if found is None:
+                return Prediction(error=f"there is no {self._name}.json", kind="no-prediction")
+            return Prediction(text=final_answer(found[0]))
+
+        return answer, Usage()
+
+
+async def predicted(answer: Answering, case: Case) -> Prediction:
+    """The prediction of a case, or why there is none; raises BackendUnavailable."""
+    try:
+        return await answer(case)
+    except BackendUnavailable:
+        raise
+    except AdmirError as error:
+        return Prediction(error=str(error), kind=error.kind, usage=paid_for(error))
+    except Exception as error:  # noqa: BLE001 - a fault of ours must not cost a night's run
+        told = AdmirError(f"unexpected {type(error).__name__}: {error}")
+        return Prediction(error=str(told), kind="unexpected")
