@@ -7,6 +7,7 @@ spaces and punctuation.
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -49,7 +50,8 @@ _SPELT = re.compile(rf"\b(?:{_SPELT_WORD})(?: (?:and )?(?:{_SPELT_WORD}))*\b")
 STATED_TIME = re.compile(r"(\d+(?:\.\d+)?) ?(?:(?:s|secs?|seconds?)\b|秒)|\b(\d{1,2}):(\d{2})\b")
 """A time in the video as an answer states it: `12.5 s`, `3 seconds`, `3 秒`, `0:27`."""
 
-_stemmer = snowballstemmer.stemmer("english")
+_own = threading.local()
+"""Of each thread its own stemmer: one writes down the word that it is at."""
 
 
 def fold(text: str) -> str:
@@ -88,7 +90,11 @@ def stem(word: str) -> str:
     if not word.isascii():
         return word
     bare = word.removesuffix("'s")
-    return str(_stemmer.stemWord(bare)) if len(bare) > 3 else bare
+    if len(bare) <= 3:
+        return bare
+    if not hasattr(_own, "stemmer"):
+        _own.stemmer = snowballstemmer.stemmer("english")
+    return str(_own.stemmer.stemWord(bare))
 
 
 def tokenize(text: str, cjk_sizes: Sequence[int] = (2,)) -> tuple[str, ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -274,3 +276,18 @@ def test_a_number_is_found_only_in_itself(a, b):
     assert contains(f"{a} {b}", str(b))
     assert contains(f"{a} {b}", str(a))
     assert not contains(f"{a} {b}", f"{a}{b}")
+
+
+def test_many_threads_stem_at_once_and_alike():
+    """The stemmer of the library writes into itself: a shared one mixes words up, or fails."""
+    many = [f"{a}{b}{end}" for a in "bcdfg" for b in ("right", "argain", "rill")
+            for end in ("ing", "ations", "ness", "ly", "edly")]  # fmt: skip
+    right = {word: stem.__wrapped__(word) for word in many}
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda word: (word, stem.__wrapped__(word)), many * 40))
+    finally:
+        sys.setswitchinterval(before)
+    assert [word for word, stemmed in found if stemmed != right[word]] == []
