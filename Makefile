@@ -54,6 +54,8 @@ bench: .venv/ready-dev ## Run the benchmarks (VIDEO=FILE, MEDIA=folder of ads, D
 	@echo "==> Shot boundaries (drawn, and MEDIA)"
 	@$(BIN)/python benchmarks/shots.py --videos $(or $(VIDEOS),40)
 	@$(if $(MEDIA),$(BIN)/python benchmarks/shots.py --media $(MEDIA))
+	@echo "==> Scores and reports of many judged items"
+	@$(BIN)/python benchmarks/evaluation.py
 	@$(if $(DATA),echo "==> Search and story (DATA)")
 	@$(if $(DATA),$(BIN)/python benchmarks/retrieval.py $(DATA))
 	@$(if $(DATA),$(BIN)/python benchmarks/story.py $(DATA))

@@ -22,11 +22,14 @@ BLOCK = re.compile(
     r"(?:<!-- (?P<note>[^>]*) -->\n)?```(?P<kind>sh|python)\n(?P<code>.*?)```", re.DOTALL
 )
 MODEL_NOTE = "run with a model server started by the test"
+JUDGE_NOTE = "run with a judge started by the test"
 MODEL_URL = "http://localhost:11434/v1"
 NOTES = {
     MODEL_NOTE,
     "needs a local server with a model",
     "run by .ci/run",
+    JUDGE_NOTE,
+    "needs AdsQA and a key",
     "run with a server started by the test",
     "needs a package index that has admir",
     "needs the extras and the network",
@@ -123,6 +126,16 @@ def test_the_blocks_with_a_model_run(modelled):
         *("gpt-4o", "gpt-4o-mini"),
         *("tiny-vl", "qwen2.5vl:7b"),
     }
+
+
+def test_the_block_with_a_judge_runs(modelled):
+    environment, server = modelled
+    [block] = [block for block in blocks() if block["note"] == JUDGE_NOTE]
+    done = run(block["kind"], block["code"], environment)
+    assert {asked.role for asked in server.requests} == {"judge"}
+    for told in ("overall", "AD-MIR (o1)", "answers changed", "beta=0", "sweep.html"):
+        assert told in done.stdout
+    assert not (ROOT / "runs").exists()
 
 
 def test_the_picture_and_the_linked_files_are_there():

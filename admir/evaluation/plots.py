@@ -69,10 +69,14 @@ class Panel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """A line over the values of a sweep, or bars over groups; values in percent."""
+    """A line over the values of a sweep, or bars over groups; values in percent.
+
+    `intervals` (low, high) are drawn where there are as many as values.
+    """
 
     name: str
     values: tuple[float, ...]
+    intervals: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +142,10 @@ def lines_svg(charts: Sequence[Chart], x_label: str) -> str:
                     color=_SERIES[number % len(_SERIES)],
                     label=series.name,
                 )
+                if len(series.intervals) == len(series.values):
+                    low, high = zip(*series.intervals, strict=True)
+                    axis.vlines(range(len(low)), low, high, color=_SERIES[0], linewidth=1.2)
+            axis.set_ylim(bottom=0)
             axis.set_xlabel(x_label)
 
     return _svg(draw, (7.2, 2.7 * len(charts) + 0.3))

@@ -10,6 +10,7 @@ from admir.evaluation.plots import Chart, Series, bars_svg, lines_svg
 from admir.evaluation.report import figure, html_table, markdown, write_page, write_text
 from admir.evaluation.run import Run
 from admir.evaluation.scores import METRICS, OVERALL, RELAXED, STRICT, compare, scores_of
+from admir.evaluation.statistics import Share
 from admir.evaluation.tables import Table, percent, points
 from admir.settings import Settings
 from admir.views.notebook.markup import tag
@@ -118,13 +119,22 @@ def _lines(name: str, runs: Sequence[Measured]) -> str:
             title=metric,
             places=tuple(f"{value:g}" for value, _ in found),
             series=tuple(
-                Series(name=group, values=tuple(100 * t[group][metric].mean for t in tables))
-                for group in tables[0]
+                _series(group, [table[group][metric] for table in tables]) for group in tables[0]
             ),
         )
         for metric in (STRICT, RELAXED)
     ]
     return lines_svg(charts, _SWEPT[name])
+
+
+def _series(group: str, shares: Sequence[Share]) -> Series:
+    """The values of a group; the intervals of all items together are drawn, those of parts not."""
+    intervals = [(100 * s.low, 100 * s.high) for s in shares if s.low is not None and s.high]
+    return Series(
+        name=group,
+        values=tuple(100 * share.mean for share in shares),
+        intervals=tuple(intervals) if group == OVERALL else (),
+    )
 
 
 def _bars(runs: Sequence[Measured]) -> str:
