@@ -76,7 +76,7 @@ $(UV):
 
 # Compiled bytecode makes every command start about a second sooner.
 .venv/ready: $(UV) pyproject.toml uv.lock
-	@echo "==> Installing the packages of uv.lock (about 700 MB)"
+	@echo "==> Installing the packages of uv.lock (about 750 MB)"
 	@VIRTUAL_ENV=.venv $(UV) sync --active --quiet --inexact --frozen --no-dev --extra cpu --compile-bytecode
 	@$(COMPILE)
 	@touch $@

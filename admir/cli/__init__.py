@@ -3,7 +3,7 @@
 Exit codes: 0 done; 1 an unexpected fault; 2 bad usage, question or option; 3 a video cannot be
 read; 4 no memory of that id; 5 a memory is damaged, newer, or a file cannot be written; 6 another
 process builds the video; 7 the preset cannot run here; 8 some of several videos or questions
-failed; 9 a model gave no usable answer; 130 interrupted (what is done is kept).
+failed, or have no score; 9 a model gave no usable answer; 130 interrupted (what is done is kept).
 """
 
 from __future__ import annotations

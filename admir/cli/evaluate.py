@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from admir.evaluation.cases import Suite
     from admir.evaluation.run import Run
     from admir.evaluation.runner import RunEvent, Scorer
+    from admir.evaluation.sweep import Variant
     from admir.evaluation.systems import System
     from admir.evaluation.tables import Table
     from admir.settings import Settings
@@ -154,7 +155,6 @@ def sweep_command(
     """
     from admir.evaluation.adsqa import read_adsqa
     from admir.evaluation.sweep import variants, write_sweep
-    from admir.evaluation.systems import AgentSystem
 
     chosen = _with_judge(sets, judge, judge_url)
 
@@ -172,14 +172,10 @@ def sweep_command(
         seed=seed,
         quiet=False,
     )
-    runs = {}
-    for variant in planned:
-        system = AgentSystem(variant.settings, videos)
-        where = out / variant.label
-        runs[variant.label] = asyncio.run(work.run(system, variant.settings, where, variant.label))
-    _show([write_sweep(out, [(variant, runs[variant.label]) for variant in planned])])
+    measured = asyncio.run(work.sweep(planned, videos, out))
+    _show([write_sweep(out, measured)])
     say(f"The figures are in {out / 'sweep.html'}.")
-    _exit_by(list(runs.values()))
+    _exit_by([run for _, run in measured])
 
 
 @app.command("diff", short_help="Say whether run B is better than run A.")
@@ -251,6 +247,18 @@ class Work:
             write_predictions(out, name, ended.run.items)
             write_report(out, ended.run)
             return ended.run
+
+    async def sweep(
+        self, planned: Sequence[Variant], videos: Path, out: Path
+    ) -> list[tuple[Variant, Run]]:
+        """A run of the agent for each configuration, one after another."""
+        from admir.evaluation.systems import AgentSystem
+
+        return [
+            (each, await self.run(AgentSystem(each.settings, videos), each.settings,
+                                  out / each.label, each.label))
+            for each in planned
+        ]  # fmt: skip
 
 
 def _progress(bar: RowsBar, event: RunEvent) -> None:
