@@ -46,6 +46,8 @@ def scores_table(scores: Scores) -> Table:
         how = f"In brackets: 95% intervals, drawn over {scores.videos:,} videos."
     else:
         how = "All items are of one video: no interval can be told."
+    if any(_has_no_width(each) for row in scores.rows for each in row.shares.values()):
+        how += " One without width says that all videos agree, not that others would."
     wrong = len(scores.failures)
     counted = f" {wrong:,} items without a score count as wrong." if wrong else ""
     return Table(
@@ -61,6 +63,10 @@ def scores_table(scores: Scores) -> Table:
         ),
         note=f"{how}{counted}",
     )
+
+
+def _has_no_width(share: Share) -> bool:
+    return share.low is not None and share.low == share.high
 
 
 def _named(group: str) -> str:

@@ -121,6 +121,12 @@ def test_a_run_that_is_not_whole_says_so_first(tmp_path):
     assert "no interval" in (tmp_path / "report.md").read_text("utf-8")
 
 
+def test_an_interval_without_width_is_explained(tmp_path):
+    write_report(tmp_path, run_of([0] * 6))
+    assert "0.0 [0.0, 0.0]" in (tmp_path / "report.md").read_text("utf-8")
+    assert "not that others would" in (tmp_path / "report.md").read_text("utf-8")
+
+
 def test_a_comparison_says_whether_the_difference_is_real(tmp_path):
     found = write_comparison(tmp_path, A, B)
     assert len(found.flips) == 5
