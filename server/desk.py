@@ -10,13 +10,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from admir.errors import AdmirError, BuildInProgress, Forbidden
+from admir.errors import AdmirError, BuildInProgress
 from admir.memory.store import MemoryStore
 from admir.server.jobs import STATES, Job, Jobs, new_job, now_text
 from admir.server.metrics import Metrics
@@ -86,7 +85,6 @@ class Desk:
 
     async def take(self, request: Request) -> Job:
         """Receive a video and make a job of it; `Job.state` is done where nothing is to do."""
-        _check_origin(request, self.settings.server.origins)
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         most = self.receiver.most_bytes
         told = request.headers.get("content-length", "")
@@ -175,15 +173,6 @@ class Desk:
         """A folder of memories that was never sent a video stays as it is."""
         places = self.jobs.places
         return places.alone() if places.database.is_file() else nullcontext()
-
-
-def _check_origin(request: Request, origins: tuple[str, ...]) -> None:
-    """Refuse what the page of another site sends: browsers send forms without asking first."""
-    origin = request.headers.get("origin")
-    if origin is None or origin in origins or "*" in origins:
-        return
-    if urlsplit(origin).netloc != request.headers.get("host"):
-        raise Forbidden("pages of other sites may not send videos (setting server.origins)")
 
 
 async def _asked(request: Request) -> VideoRequest:

@@ -32,16 +32,18 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 _SMALL_BODY = 4_000_000
+_UNSAFE = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 _ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
 class Gate:
-    """The outermost layer: a request id, the key, the size of bodies, headers, one line of log."""
+    """The outermost layer: a request id, key and origin, bodies, headers, one line of log."""
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self._app = app
         self._key = settings.api_key.get_secret_value().encode() if settings.api_key else None
         self._upload = settings.upload_mb * 1_000_000
+        self._origins = settings.origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -52,6 +54,9 @@ class Gate:
         if not self._may_enter(scope["path"], given):
             wrong = problem(401, "no-key", "send the key of the service: Authorization: Bearer KEY")
             await reply(wrong, {"WWW-Authenticate": "Bearer"})(scope, receive, call.send)
+        elif scope["method"] in _UNSAFE and not self._is_of_ours(given):
+            wrong = problem(403, "forbidden", "pages of other sites may not (server.origins)")
+            await reply(wrong)(scope, receive, call.send)
         else:
             await self._serve(scope, _Body(receive, self._most(scope, given)), call)
         call.log()
@@ -76,6 +81,14 @@ class Gate:
         kind, _, key = given.get("authorization", "").partition(" ")
         told = key.strip() if kind.lower() == "bearer" else given.get("x-api-key", "")
         return hmac.compare_digest(told.encode("utf-8", "surrogatepass"), self._key)
+
+    def _is_of_ours(self, given: Headers) -> bool:
+        """Whether no page of another site sends this: browsers send forms without asking first."""
+        origin = given.get("origin")
+        if origin is None or origin in self._origins or "*" in self._origins:
+            return True
+        site = origin.partition("://")[2]  # none in "null"
+        return site != "" and site.lower() == given.get("host", "").lower()
 
     def _most(self, scope: Scope, given: Headers) -> int:
         uploads = scope["method"] in ("POST", "PUT") and scope["path"].rstrip("/") == "/videos"
