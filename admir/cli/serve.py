@@ -43,11 +43,13 @@ def serve_command(
     import uvicorn
 
     from admir.server import create_app
+    from admir.server.patience import PatientProtocol
 
     uvicorn.run(
         create_app(settings),
         host=host,
         port=port,
+        http=PatientProtocol,
         log_config=_log_config(),
         access_log=False,
         server_header=False,
