@@ -20,6 +20,7 @@ from admir.memory.store import MemoryStore
 from admir.server.jobs import STATES, Job, Jobs, new_job, now_text
 from admir.server.metrics import Metrics
 from admir.server.places import Places
+from admir.server.room import Room
 from admir.server.uploads import Part, Received, Receiver, check_size, place
 from admir.server.worker import Workers
 from admir.settings import Settings
@@ -54,6 +55,7 @@ class Desk:
     jobs: Jobs
     workers: Workers
     receiver: Receiver
+    room: Room
     made_with: str
     receiving: int = 0
 
@@ -70,6 +72,7 @@ class Desk:
             jobs=jobs,
             workers=Workers(settings=settings, jobs=jobs),
             receiver=Receiver(places, settings.server),
+            room=Room(settings.memories, settings.server.disk_gb),
             made_with=_made_with(settings),
         )
         metrics.gauge("videos_being_received", "Uploads under way", lambda: desk.receiving)
@@ -88,12 +91,13 @@ class Desk:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         most = self.receiver.most_bytes
         told = request.headers.get("content-length", "")
-        if kind != "application/json" and told.isdecimal():
-            check_size(int(told) - _MOST_AROUND, most)
+        coming = int(told) if kind != "application/json" and told.isdecimal() else 0
+        check_size(coming - _MOST_AROUND, most)
         most_waiting, before = self.settings.server.queue, self.receiving
         self.receiving += 1
         try:
             await asyncio.to_thread(self.jobs.check_room, most_waiting, before)
+            await asyncio.to_thread(self.room.check, coming)
             return await self._received(request, kind)
         finally:
             self.receiving -= 1
@@ -168,6 +172,7 @@ class Desk:
             path = self.store.remove(video_id)
             if path:
                 self.jobs.places.forget(Path(path))
+        self.room.forget()
 
     def _alone(self) -> AbstractContextManager[None]:
         """A folder of memories that was never sent a video stays as it is."""
