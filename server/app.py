@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Literal
@@ -57,10 +58,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        importlib.import_module("admir.agent.graph")  # later it would stop everybody for long
         asks.start()
         desk.start()
         keeper.start()
-        gc.freeze()  # what is loaded stays: collecting it again would stop everybody for long
+        gc.freeze()  # what is loaded stays: collecting it again would stop them, too
         try:
             yield
         finally:
