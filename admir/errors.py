@@ -21,6 +21,7 @@ AdmirError
 │   ├── EmbedderMismatch        vectors made by another embedder
 │   └── BuildInProgress         somebody else is building this video now
 ├── UnknownJob                  the service has no job of this id
+├── DiskFull                    the service has no room for another video
 ├── ServerBusy                  the service does as much as it may already
 ├── ModelError                  a model failed at a piece of work, after all retries
 └── BackendUnavailable          the chosen preset cannot run here
@@ -196,6 +197,12 @@ class UnknownJob(AdmirError):
     """The service has no job of this id."""
 
     kind = "unknown-job"
+
+
+class DiskFull(AdmirError):
+    """The service has no room for another video."""
+
+    kind = "disk-full"
 
 
 class ServerBusy(AdmirError):

@@ -131,6 +131,7 @@ class ServerSettings(BaseModel):
     video_pixels: int = Field(default=8_300_000, ge=1, description="pixels of a frame")
     build_s: float = Field(default=3600, gt=0, description="seconds of a build")
     cache_mb: int = Field(default=512, ge=0, description="MB of decoded pictures kept")
+    disk_gb: float | None = Field(default=None, gt=0, description="GB of all; no more videos then")
     keep_days: float | None = Field(default=None, gt=0, description="days that traces are kept")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Literal
@@ -21,6 +22,7 @@ from admir.server.ask import ask_router
 from admir.server.asks import Asks
 from admir.server.corrections import corrections_router
 from admir.server.desk import Desk
+from admir.server.housekeeping import Housekeeper
 from admir.server.library import library_router
 from admir.server.metrics import Metrics
 from admir.server.page import page_router
@@ -52,16 +54,20 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     DECODED.resize(chosen.server.cache_mb * 1_000_000)
     metrics.gauge("picture_cache_bytes", "Decoded pictures kept", lambda: DECODED.size_bytes)
     desk = Desk.of(chosen, store, metrics)
+    keeper = Housekeeper(chosen.memories, chosen.server.keep_days)
     metrics.gauge("asks_under_way", "Questions being answered", lambda: asks.under_way)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        importlib.import_module("admir.agent.graph")  # later it would stop everybody for long
         asks.start()
         desk.start()
-        gc.freeze()  # what is loaded stays: collecting it again would stop everybody for long
+        keeper.start()
+        gc.freeze()  # what is loaded stays: collecting it again would stop them, too
         try:
             yield
         finally:
+            keeper.close()
             desk.close()
             asks.close()
 

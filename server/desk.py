@@ -10,17 +10,17 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from admir.errors import AdmirError, BuildInProgress, Forbidden
+from admir.errors import AdmirError, BuildInProgress
 from admir.memory.store import MemoryStore
 from admir.server.jobs import STATES, Job, Jobs, new_job, now_text
 from admir.server.metrics import Metrics
 from admir.server.places import Places
+from admir.server.room import Room
 from admir.server.uploads import Part, Received, Receiver, check_size, place
 from admir.server.worker import Workers
 from admir.settings import Settings
@@ -55,6 +55,7 @@ class Desk:
     jobs: Jobs
     workers: Workers
     receiver: Receiver
+    room: Room
     made_with: str
     receiving: int = 0
 
@@ -71,6 +72,7 @@ class Desk:
             jobs=jobs,
             workers=Workers(settings=settings, jobs=jobs),
             receiver=Receiver(places, settings.server),
+            room=Room(settings.memories, settings.server.disk_gb),
             made_with=_made_with(settings),
         )
         metrics.gauge("videos_being_received", "Uploads under way", lambda: desk.receiving)
@@ -86,16 +88,16 @@ class Desk:
 
     async def take(self, request: Request) -> Job:
         """Receive a video and make a job of it; `Job.state` is done where nothing is to do."""
-        _check_origin(request, self.settings.server.origins)
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         most = self.receiver.most_bytes
         told = request.headers.get("content-length", "")
-        if kind != "application/json" and told.isdecimal():
-            check_size(int(told) - _MOST_AROUND, most)
+        coming = int(told) if kind != "application/json" and told.isdecimal() else 0
+        check_size(coming - _MOST_AROUND, most)
         most_waiting, before = self.settings.server.queue, self.receiving
         self.receiving += 1
         try:
             await asyncio.to_thread(self.jobs.check_room, most_waiting, before)
+            await asyncio.to_thread(self.room.check, coming)
             return await self._received(request, kind)
         finally:
             self.receiving -= 1
@@ -170,20 +172,12 @@ class Desk:
             path = self.store.remove(video_id)
             if path:
                 self.jobs.places.forget(Path(path))
+        self.room.forget()
 
     def _alone(self) -> AbstractContextManager[None]:
         """A folder of memories that was never sent a video stays as it is."""
         places = self.jobs.places
         return places.alone() if places.database.is_file() else nullcontext()
-
-
-def _check_origin(request: Request, origins: tuple[str, ...]) -> None:
-    """Refuse what the page of another site sends: browsers send forms without asking first."""
-    origin = request.headers.get("origin")
-    if origin is None or origin in origins or "*" in origins:
-        return
-    if urlsplit(origin).netloc != request.headers.get("host"):
-        raise Forbidden("pages of other sites may not send videos (setting server.origins)")
 
 
 async def _asked(request: Request) -> VideoRequest:

@@ -15,6 +15,7 @@ from admir.errors import (
     AdmirError,
     BackendUnavailable,
     BuildInProgress,
+    DiskFull,
     Forbidden,
     InputError,
     ModelError,
@@ -38,6 +39,7 @@ _STATUS: tuple[tuple[type[AdmirError], int], ...] = (
     (InputError, 400),
     (BuildInProgress, 409),
     (ServerBusy, 429),
+    (DiskFull, 507),
     (BackendUnavailable, 503),
     (ModelError, 502),
     (AdmirError, 500),
@@ -53,6 +55,7 @@ _KINDS = {
     415: "unsupported-media-type",
     416: "bad-range",
     422: "bad-request",
+    507: "disk-full",
 }
 
 

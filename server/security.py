@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import logging
 import re
 import time
 import uuid
-from contextlib import suppress
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from admir.server.patience import LEAST_BYTES_S
 from admir.server.problems import problem, reply
 from admir.settings import ServerSettings
 
@@ -32,43 +34,39 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 _SMALL_BODY = 4_000_000
+_BODY_S, _SILENCE_S = 30.0, 60.0
+"""Seconds of waiting for a body beside those of its bytes; the longest wait for a piece of it."""
+
+_UNSAFE = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 _ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
 class Gate:
-    """The outermost layer: a request id, the key, the size of bodies, headers, one line of log."""
+    """The outermost layer: a request id, key and origin, bodies, headers, one line of log."""
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self._app = app
         self._key = settings.api_key.get_secret_value().encode() if settings.api_key else None
         self._upload = settings.upload_mb * 1_000_000
+        self._origins = settings.origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
-            return await self._app(scope, receive, send)
+            await self._app(scope, receive, send)
+            return
         given = Headers(scope=scope)
         call = _Call(scope, send, _request_id(given.get("x-request-id")))
         if not self._may_enter(scope["path"], given):
             wrong = problem(401, "no-key", "send the key of the service: Authorization: Bearer KEY")
             await reply(wrong, {"WWW-Authenticate": "Bearer"})(scope, receive, call.send)
+        elif scope["method"] in _UNSAFE and not self._is_of_ours(given):
+            wrong = problem(403, "forbidden", "pages of other sites may not (server.origins)")
+            await reply(wrong)(scope, receive, call.send)
         else:
-            await self._serve(scope, _Body(receive, self._most(scope, given)), call)
+            body = _Body(receive, self._most(scope, given))
+            await self._app(scope, body.receive, call.send)
         call.log()
-        return None
-
-    async def _serve(self, scope: Scope, body: _Body, call: _Call) -> None:
-        """Where the body is too large, what the application makes of that is not sent."""
-
-        async def send(message: Message) -> None:
-            if not body.too_large:
-                await call.send(message)
-
-        with suppress(_TooLarge):
-            await self._app(scope, body.receive, send)
-        if body.too_large and not call.status:
-            wrong = problem(413, "too-large", f"at most {body.most:,} bytes are taken")
-            await reply(wrong, {"Connection": "close"})(scope, body.receive, call.send)
 
     def _may_enter(self, path: str, given: Headers) -> bool:
         if self._key is None or path in _OPEN or path.startswith("/static/"):
@@ -77,32 +75,51 @@ class Gate:
         told = key.strip() if kind.lower() == "bearer" else given.get("x-api-key", "")
         return hmac.compare_digest(told.encode("utf-8", "surrogatepass"), self._key)
 
+    def _is_of_ours(self, given: Headers) -> bool:
+        """Whether no page of another site sends this: browsers send forms without asking first."""
+        origin = given.get("origin")
+        if origin is None or origin in self._origins or "*" in self._origins:
+            return True
+        site = origin.partition("://")[2]  # none in "null"
+        return site != "" and site.lower() == given.get("host", "").lower()
+
     def _most(self, scope: Scope, given: Headers) -> int:
         uploads = scope["method"] in ("POST", "PUT") and scope["path"].rstrip("/") == "/videos"
         kind = given.get("content-type", "").partition(";")[0].strip().lower()
         return self._upload if uploads and kind != "application/json" else _SMALL_BODY
 
 
-class _TooLarge(Exception):
-    """A body is larger than it may be."""
-
-
 class _Body:
-    """Counts the bytes of a body as they arrive."""
+    """A body as it arrives; the application answers what this raises."""
 
     def __init__(self, receive: Receive, most: int) -> None:
-        self._receive, self.most, self._got = receive, most, 0
-
-    @property
-    def too_large(self) -> bool:
-        return self._got > self.most
+        self._receive, self._most = receive, most
+        self._got, self._waited_s, self._ended = 0, 0.0, False
 
     async def receive(self) -> Message:
-        message = await self._receive()
+        """The next piece; raises HTTPException 408 or 413."""
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(None if self._ended else self._patience_s()):
+                message = await self._receive()
+        except TimeoutError:
+            raise _refused(
+                408, f"less than {LEAST_BYTES_S:,} bytes a second came; send it again"
+            ) from None
+        self._waited_s += time.monotonic() - started
         self._got += len(message.get("body", b""))
-        if self.too_large:
-            raise _TooLarge
+        self._ended = not message.get("more_body", False)
+        if self._got > self._most:
+            raise _refused(413, f"at most {self._most:,} bytes are taken")
         return message
+
+    def _patience_s(self) -> float:
+        """How long the next piece may take: what we do with the others is not the client's time."""
+        return min(_SILENCE_S, _BODY_S + self._got / LEAST_BYTES_S - self._waited_s)
+
+
+def _refused(status: int, detail: str) -> HTTPException:
+    return HTTPException(status, detail, {"Connection": "close"})
 
 
 class _Call:

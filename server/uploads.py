@@ -7,13 +7,12 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from collections.abc import AsyncIterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from admir.batch.folders import VIDEO_SUFFIXES
@@ -34,7 +33,6 @@ from admir.server.places import Places
 from admir.settings import ServerSettings
 
 _BUFFER = 1 << 20
-_SILENCE_S = 60.0
 _MB = 1_000_000
 
 
@@ -69,13 +67,13 @@ class Receiver:
         """The raw body of a request, named by `?name=`."""
         check_type(request.headers.get("content-type", ""))
         name = safe_name(request.query_params.get("name", ""))
-        await part.fill(_heard(request.stream()))
+        await part.fill(request.stream())
         return await self._checked(part, name, None)
 
     async def form(self, request: Request, part: Part) -> Received:
         """A multipart form with the field `file`, and `metadata` if need be."""
         reader = FormReader(request.headers["content-type"])
-        await part.fill(reader.file(_heard(request.stream())))
+        await part.fill(reader.file(request.stream()))
         metadata = metadata_of(reader.metadata) if reader.metadata.strip() else None
         return await self._checked(part, safe_name(reader.name), metadata)
 
@@ -184,19 +182,6 @@ def check_size(size: int, most: int) -> None:
     """Refuse a video of more bytes than are taken; raises TooLarge."""
     if size > most:
         raise TooLarge(f"a video may have {most:,} bytes at most; send a smaller copy")
-
-
-async def _heard(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The chunks; raises HTTPException 408 where the next one does not come."""
-    try:
-        async with asyncio.timeout(_SILENCE_S) as limit:
-            loop = asyncio.get_running_loop()
-            async for chunk in chunks:
-                limit.reschedule(None)
-                yield chunk
-                limit.reschedule(loop.time() + _SILENCE_S)
-    except TimeoutError:
-        raise HTTPException(408, f"nothing came for {_SILENCE_S:.0f} s; send it again") from None
 
 
 def place(places: Places, received: Received) -> Path:

@@ -99,7 +99,7 @@ def _add_videos(router: APIRouter, desk: Desk) -> None:
         response_model=JobView,
         responses={
             200: {"model": JobView, "description": "its memory is there already"},
-            **responses(400, 403, 408, 413, 415, 422, 429, 500),
+            **responses(400, 403, 408, 413, 415, 422, 429, 500, 507),
         },
         openapi_extra={"requestBody": _BODY, "parameters": [_NAME]},
     )

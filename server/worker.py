@@ -16,7 +16,7 @@ from pathlib import Path
 
 from admir.api import build_events
 from admir.concurrency import LoopThread, last_of
-from admir.errors import AdmirError, BuildInProgress
+from admir.errors import AdmirError, BuildInProgress, TooLarge
 from admir.server.jobs import Job, Jobs
 from admir.settings import Settings
 from admir.trace import BuildEvent, BuildProgress, Built
@@ -34,13 +34,20 @@ _LEAST_SHARE = 0.03
 class _Course:
     """How far a build is: the last stage, and the largest share of all, from 0 to 1."""
 
+    most_s: float
     stage: str = "hash"
     share: float = 0.0
     started: float = field(default_factory=time.monotonic)
     told: tuple[str, int, float | None] | None = None
 
     def see(self, event: BuildEvent) -> None:
+        """Take it in; raises TooLarge where the pictures go on longer than the file had said."""
         if isinstance(event, BuildProgress):
+            if event.stage == "decode" and event.done > self.most_s:
+                raise TooLarge(
+                    f"the video has more than {self.most_s:,.0f} s, whatever it says of itself; "
+                    "cut it"
+                )
             self.stage, self.share = event.stage, max(self.share, share_done(event))
 
     def state(self) -> tuple[str, int, float | None]:
@@ -115,7 +122,7 @@ class Workers:
 
     async def _run(self, job: Job) -> None:
         """Build one video, and record how it ends."""
-        course = _Course()
+        course = _Course(self.settings.server.video_s)
         _LOG.info("job begins", extra={"job_id": job.id, "video": job.name})
         task = asyncio.create_task(self._built(job, course))
         watch = asyncio.create_task(self._watch(job, course, task))

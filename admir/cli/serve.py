@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import sys
 from contextlib import suppress
 from typing import Annotated, Any
 
@@ -11,6 +12,9 @@ import typer
 from admir.cli.options import Memories, PresetOption, Sets, settings_of
 from admir.cli.run import warn
 from admir.errors import OptionError
+
+_TURN_S = 0.001
+"""The longest turn of a thread that computes: a short reply takes several turns between them."""
 
 _MOST_FILES = 65_536
 _OTHER_FILES = 256
@@ -43,11 +47,14 @@ def serve_command(
     import uvicorn
 
     from admir.server import create_app
+    from admir.server.patience import PatientProtocol
 
+    sys.setswitchinterval(_TURN_S)
     uvicorn.run(
         create_app(settings),
         host=host,
         port=port,
+        http=PatientProtocol,
         log_config=_log_config(),
         access_log=False,
         server_header=False,

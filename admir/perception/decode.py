@@ -22,10 +22,12 @@ from numpy.typing import NDArray
 from admir.concurrency import ahead
 from admir.errors import VideoNotFound, VideoUnreadable
 from admir.perception.frames import (
+    MOST_PIXELS,
     Clock,
     Scaler,
     frame_rate,
     frames_of,
+    limit_pixels,
     picture_track,
     shown_size,
     stated_rate,
@@ -56,6 +58,9 @@ and what the last frame that is decoded may lack of the stated end."""
 
 _LARGE_PIXELS = 1920 * 1088
 """Pictures past this take longer to decode than to measure, also on a light walk."""
+
+_MOST_STILL, _MOST_RATE = 2_000, 1_000
+"""Frames beside those of a rate a second, from which on a clock is taken to stand still."""
 
 _MOST_AHEAD, _MOST_AHEAD_BYTES = 24, 32_000_000
 _LONGEST_S = 6 * 3600.0
@@ -108,15 +113,17 @@ def open_container(path: Path) -> av.container.InputContainer:
         if path.stat().st_size == 0:
             raise VideoUnreadable(f"{path.name!r} is an empty file")
         # A bare name with a colon would be taken for a protocol of FFmpeg.
-        container = av.open(f"file:{path.absolute()}")
+        container = av.open(f"file:{path.absolute()}", options={"max_pixels": str(MOST_PIXELS)})
     except (av.error.FFmpegError, ValueError, OSError) as error:
         why = getattr(error, "strerror", None) or error
         raise VideoUnreadable(f"{path.name!r} is not a video that can be opened: {why}") from None
-    if picture_track(container) is None:
+    track = picture_track(container)
+    if track is None:
         covered = bool(container.streams.video)
         container.close()
         what = "moving picture (a cover over sound?)" if covered else "picture (sound only?)"
         raise VideoUnreadable(f"{path.name!r} has no {what}")
+    limit_pixels(track)
     return container
 
 
@@ -222,7 +229,8 @@ class _Walk:
         jumps = time_s - self.time_s > _LONGEST_JUMP_S
         if self._light and self.count and time_s - self.time_s > _LIGHT_GAP_S:
             self._video.codec_context.skip_frame = "DEFAULT"
-        if time_s > _LONGEST_S or (stated_s and jumps and time_s > 2 * stated_s):
+        stands = self.count > _MOST_STILL + _MOST_RATE * time_s
+        if stands or time_s > _LONGEST_S or (stated_s and jumps and time_s > 2 * stated_s):
             return False
         self.time_s, self.last = time_s, frame
         self.count += 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import av
 import numpy as np
@@ -10,6 +12,14 @@ from av.format import Flags
 from av.stream import Disposition
 from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
+
+from admir.errors import VideoUnreadable
+
+MOST_PIXELS = 8192 * 4608
+"""Pixels of the largest picture that is decoded."""
+
+_MOST_GROWN_PIXELS = 4096 * 2304
+"""Pixels to which pictures may grow on the way, however small the file says they are."""
 
 _HIGHEST_RATE = 300.0
 _BACK_S = 0.5
@@ -22,6 +32,15 @@ def picture_track(container: av.container.InputContainer) -> av.VideoStream | No
     if not isinstance(track, av.VideoStream) or track.codec_context is None:
         return None
     return None if track.disposition & Disposition.attached_pic else track
+
+
+def limit_pixels(video: av.VideoStream) -> None:
+    """Let larger pictures fail in the decoder, before they take memory; see `frames_of`."""
+    video.codec_context.options = {"max_pixels": str(_most_pixels(video))}
+
+
+def _most_pixels(video: av.VideoStream) -> int:
+    return max(_MOST_GROWN_PIXELS, min(MOST_PIXELS, (video.width or 0) * (video.height or 0)))
 
 
 def packets_of(
@@ -39,16 +58,43 @@ def frames_of(
 ) -> Iterator[av.VideoFrame | av.AudioFrame]:
     """Decoded frames in the file's order; packets that cannot be decoded are passed over.
 
-    Raises FFmpegError or OSError where the file cannot be read on.
+    Raises FFmpegError or OSError where the file cannot be read on, VideoUnreadable at a picture
+    that is too large.
     """
+    most = max(
+        (_most_pixels(each) for each in streams if isinstance(each, av.VideoStream)), default=0
+    )
     for packet in packets_of(container, streams):
         try:
             frames = packet.decode()
-        except av.error.FFmpegError:
+        except av.error.FFmpegError as error:
+            if _was_refused(packet.stream, error, most):
+                raise _too_large(container, most) from None
             continue
         for frame in frames:
+            if isinstance(frame, av.VideoFrame) and frame.width * frame.height > most:
+                raise _too_large(container, most)
             if isinstance(frame, av.VideoFrame | av.AudioFrame):
                 yield frame
+
+
+def _was_refused(stream: av.stream.Stream, error: av.error.FFmpegError, most: int) -> bool:
+    """Whether the decoder failed by its limit: it keeps the size that was too large, or none.
+
+    That of AV1 keeps the size before, and has an error of its own.
+    """
+    if not isinstance(stream, av.VideoStream):
+        return False
+    size = stream.codec_context.width * stream.codec_context.height
+    told = error.errno == (errno.EINVAL if size == 0 else errno.ERANGE)
+    return size > most or told
+
+
+def _too_large(container: av.container.InputContainer, most: int) -> VideoUnreadable:
+    return VideoUnreadable(
+        f"{Path(container.name).name!r} has a picture of more than {most:,} pixels, or of no size; "
+        "convert it to a plain MP4 of at most 4K"
+    )
 
 
 class Clock:

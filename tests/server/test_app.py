@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from admir import Memory
+from admir.backends.llm import endpoints
 from admir.settings import load_settings
 from tests.model_fixtures import KEY
 from tests.model_server import Http, ModelServer
@@ -88,6 +89,23 @@ def test_a_question_to_models_is_answered_with_evidence(modelled, server: ModelS
     assert answer["evidence"][0]["kind"] == "frame"
     assert answer["usage"]["calls"] == len(server.requests) == 5
     assert KEY not in reply.text
+
+
+def test_the_local_preset_finds_the_server_of_this_machine(grey, options, server, monkeypatch):
+    monkeypatch.setattr(endpoints, "LOCAL_URLS", (server.url,))
+    folder = Path(grey.folder).parents[2]
+    local = {"preset": "local", "base_url": None, "api_key": None, "cache": False}
+    with serving(load_settings(**{**options, **local, "memories": folder})) as session:
+        assert session.get("/readyz").json() == {"status": "ready", "preset": "local"}
+        reply = ask(session, video_id="ramp", question="What is seen?")
+    answer = reply.json()
+    assert (answer["answer"], answer["grounded"], answer["preset"]) == (
+        *("A grey wall.", True),
+        "local",
+    )
+    assert answer["evidence"][0]["kind"] == "frame"
+    assert {asked.body["model"] for asked in server.requests} == {"tiny-vl"}
+    assert answer["usage"]["cost_usd"] == 0
 
 
 def problem_of(reply: httpx.Response) -> tuple[int, str, str]:

@@ -89,6 +89,42 @@ def test_an_origin_that_is_named_may_call(demo, memories):
             assert ("access-control-allow-origin" in told) is allowed
 
 
+_CHANGES = [
+    ("POST", "/ask"),
+    ("POST", "/videos"),
+    ("DELETE", "/videos/ad"),
+    ("DELETE", "/jobs/x"),
+    ("PUT", "/videos"),
+    ("PATCH", "/nowhere"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), _CHANGES)
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://[", "http://127.0.0.1"])
+def test_a_page_of_another_site_changes_nothing(client, method, path, origin):
+    refused = client.request(method, path, json={}, headers={"Origin": origin})
+    assert (refused.status_code, refused.json()["title"]) == (403, "forbidden")
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert client.get("/videos/ad", headers={"Origin": origin}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("origins", "origin", "host"),
+    [
+        ((), None, None),
+        ((), "https://ads.example", "ads.example"),
+        ((), "https://ads.example:8443", "Ads.example:8443"),
+        (("https://brand.example",), "https://brand.example", None),
+        (("*",), "null", None),
+    ],
+)
+def test_our_own_page_and_named_origins_change_things(memories, origins, origin, host):
+    """A proxy that ends TLS hands on the host that the browser asked for."""
+    headers = {k: v for k, v in (("Origin", origin), ("Host", host)) if v}
+    with serving(load_settings(memories=memories, server={"origins": origins})) as client:
+        assert client.delete("/jobs/x", headers=headers).json()["title"] == "unknown-job"
+
+
 @pytest.mark.parametrize(("given", "kept"), [("abc-1", True), ("a b\\n", False), ("x" * 65, False)])
 def test_the_id_of_a_request_is_told_back(client, given, kept):
     told = client.get("/healthz", headers={"X-Request-ID": given}).headers["x-request-id"]

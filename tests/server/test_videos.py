@@ -13,8 +13,7 @@ import httpx
 import pytest
 
 from admir.memory.store import MemoryStore
-from admir.server import uploads as receiving
-from admir.server import worker
+from admir.server import security, worker
 from admir.server.uploads import safe_name
 from tests.drawing import flat, write_video
 from tests.server.running import serving
@@ -189,7 +188,7 @@ def test_an_upload_that_is_broken_off_leaves_nothing(raw, place):
 
 
 def test_an_upload_that_falls_silent_is_ended(place, client, monkeypatch):
-    monkeypatch.setattr(receiving, "_SILENCE_S", 0.2)
+    monkeypatch.setattr(security, "_SILENCE_S", 0.2)
     url = client.base_url
     with socket.create_connection((url.host, url.port)) as upload:
         upload.sendall(b"POST /videos HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\nOggS")
