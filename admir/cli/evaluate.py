@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from admir.cli.costs import tell_where_it_goes
 from admir.cli.options import Json, Memories, NoCache, PresetOption, Sets, settings_of
 from admir.cli.run import EXIT_SOME_FAILED, console, print_json, say, warn
 from admir.errors import OptionError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from admir.views.progress import RowsBar
 
 MOST_TOLD = 10
+_NAME = re.compile(r"[\w-][\w.-]{0,99}")
 _CONCURRENCY = {"offline": 2, "paper": 8, "local": 8}
 app = typer.Typer(no_args_is_help=True, help="Measure answers against what is known to be true.")
 
@@ -109,10 +111,12 @@ def adsqa_command(
     """Answer the questions, judge the answers, and write tables with intervals, cost and failures.
 
     A run that was stopped goes on where it was: nothing is answered or judged twice. With --json:
-    {"scores", "usage", "failures", "out", ...}.
+    {"scores", "usage", "stopped", "out"}.
     """
     from admir.evaluation.adsqa import read_adsqa
 
+    if name is not None and not _NAME.fullmatch(name):
+        raise OptionError(f"--name {name!r} must be of letters, digits, '_', '-' and '.'")
     chosen = _with_judge(sets, judge, judge_url)
     settings = settings_of(memories, preset, chosen, no_cache=no_cache)
     suite = read_adsqa(questions, groundtruth).first(limit)
@@ -162,6 +166,7 @@ def sweep_command(
         return settings_of(memories, preset, [*chosen, told], no_cache=no_cache)
 
     default = settings_of(memories, preset, chosen, no_cache=no_cache)
+    tell_where_it_goes(default)
     values = {"beta": _numbers("--beta", beta), "max_steps": _numbers("--max-steps", max_steps)}
     planned = variants(settings_with, default, values, components=components)
     work = Work(
@@ -286,6 +291,7 @@ def _system(
 
     if predictions is not None:
         return FilesSystem(predictions, _needed(name))
+    tell_where_it_goes(settings)
     if not videos.is_dir():
         raise OptionError(f"--videos: there is no folder {str(videos)!r}")
     if kind is SystemName.end_to_end:
@@ -305,7 +311,10 @@ def _scorer(
     from admir.evaluation.judge import Judge, WrittenScores
 
     if judged:
-        return Judge(settings)
+        judge = Judge(settings)
+        if judge.hosts:
+            warn(f"questions, answers and what is true of them go to {', '.join(judge.hosts)}")
+        return judge
     return WrittenScores(predictions, _needed(name)) if predictions is not None else None
 
 

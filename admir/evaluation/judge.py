@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from admir.backends.base import paid_for
+from admir.backends.llm.endpoints import hosts
 from admir.backends.llm.forms import JudgeForm
 from admir.backends.llm.model import Model
 from admir.backends.llm.parts import Part, clean, data_block
@@ -28,6 +29,8 @@ class Judge:
     def __init__(self, settings: Settings) -> None:
         self._model = Model(_reachable(settings), ("judge",))
         self.model = self._model.models["judge"].model
+        self.hosts = hosts(self._model.models.values())
+        """Beyond this machine, those that see what is judged."""
         self.id = f"{self.model} {load_prompt(PROMPT).sha256[:8]}"
 
     async def score(self, case: Case, reference: Reference, text: str) -> Judgement:

@@ -76,6 +76,17 @@ def test_a_judge_that_refuses_ends_the_run_in_one_line(
     assert "LUMIVO" in (tmp_path / "run/predictions.jsonl").read_text("utf-8"), "answers are kept"
 
 
+def test_what_leaves_this_machine_is_said_first(call: Call, tmp_path: Path) -> None:
+    questions, truth = write_files(tmp_path, rows(1))
+    files = ("--questions", questions, "--groundtruth", truth, "--videos", tmp_path)
+    answers = ("--predictions", write_answers(tmp_path / "answers", "x", {}), "--name", "x")
+    judge = ("--judge-url", "http://judge.invalid/v1", "--set", "api_key=k")
+    (tmp_path / "answers").mkdir()
+    ran = call("eval", "adsqa", *files, *answers, *judge, "--out", tmp_path / "run")
+    assert "what is true of them go to judge.invalid" in ran.err
+    assert (ran.code, "there is no x.json" in ran.words) == (8, True)
+
+
 @pytest.mark.parametrize(
     ("more", "code", "said"),
     [
@@ -84,6 +95,7 @@ def test_a_judge_that_refuses_ends_the_run_in_one_line(
         (("--no-judge", "--predictions", "."), 2, "--predictions needs --name"),
         (("--no-judge", "--videos", "nowhere"), 2, "--videos: there is no folder"),
         (("--no-judge", "--questions", "nowhere"), 2, "'nowhere' cannot be read"),
+        (("--no-judge", "--name", "../x"), 2, "--name '../x' must be"),
         (("--no-judge", "--limit", "0"), 2, "--limit"),
         (("--no-judge", "--set", "beta=-1"), 2, "beta"),
     ],

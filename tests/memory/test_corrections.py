@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import cv2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from admir import Memory, ask, build_memory, open_memory
 from admir.api import reindex
-from admir.demo import AD
 from admir.errors import CorrectionError, MemoryDamaged, UnknownCorrection, UnknownVideo
 from admir.memory.corrections import NO_TEXT, added, corrected, new_correction, reread, reworded
 from admir.memory.store import MemoryStore
 from admir.settings import load_settings
 from admir.types import Inference, Narrative, Span, Subject
+from tests.drawing import flat, write_video
 from tests.properties import examples
 
 ROWS = [
@@ -194,15 +195,26 @@ def test_frames_that_are_looked_at_again_say_what_the_person_said(store):
     assert wrong not in after.answer
 
 
-def test_a_correction_outlives_a_new_build_and_new_vectors(store):
-    store.correct("ad", line("LUMIVO", "VELTRA"))
-    assert build_memory(AD, memories=store.root).screen_text == store.read("ad").screen_text
-    again = build_memory(AD, memories=store.root, metadata={"campaign": "spring"})
-    assert any(each.was == "LUMIVO" for each in again.screen_text)
+def test_a_correction_outlives_a_new_build_and_new_vectors(tmp_path):
+    def draw(_):
+        picture = flat((30, 30, 30), (320, 120))
+        cv2.putText(picture, "LUMIVO", (40, 80), cv2.FONT_HERSHEY_SIMPLEX, 1.6, (255, 255, 255), 3)
+        return picture
+
+    video = write_video(tmp_path / "ad.mp4", draw, frames=10, fps=10, size=(320, 120))
+    made = build_memory(video, memories=tmp_path / "m")
+    [read] = made.screen_text
+    store = MemoryStore(tmp_path / "m")
+    store.correct("ad", line(read.text, "VELTRA"))
+    assert build_memory(video, memories=store.root).screen_text == store.read("ad").screen_text
+    again = build_memory(video, memories=store.root, metadata={"campaign": "spring"})
+    assert again.provenance.built_at >= made.provenance.built_at
+    assert [(each.text, each.was) for each in again.screen_text] == [("VELTRA", read.text)]
     reindex("ad", load_settings(memories=store.root))
-    built = json.loads((store.root / "ad/builds").joinpath(
-        (store.root / "ad/current").read_text().strip(), "memory.json").read_text())  # fmt: skip
-    assert any(each["text"] == "LUMIVO" for each in built["screen_text"])
+    number = (store.root / "ad/current").read_text().strip()
+    assert number == "3"
+    built = json.loads((store.root / "ad/builds" / number / "memory.json").read_text())
+    assert [each["text"] for each in built["screen_text"]] == [read.text]
     assert "corrections" not in built
     store.withdraw("ad", store.read("ad").corrections[0].id)
     assert store.read("ad") == store.read_built("ad")
