@@ -49,10 +49,11 @@ def _from_source(memory: Memory, times_s: Sequence[float], longest: int) -> list
         fresh = pictures(path, missing, longest) if missing else []
     except (VideoError, OSError):
         return []
-    for picture in fresh:
-        if (key := keys.get(picture.time_s)) is not None:
-            DECODED.put(key, picture, picture.pixels.nbytes)
-    return sorted([*kept.values(), *fresh], key=lambda picture: picture.time_s)
+    known = [replace(picture, key=keys.get(picture.time_s)) for picture in fresh]
+    for picture in known:
+        if picture.key is not None:
+            DECODED.put(picture.key, picture, picture.pixels.nbytes)
+    return sorted([*kept.values(), *known], key=lambda picture: picture.time_s)
 
 
 def source_is_there(memory: Memory) -> bool:

@@ -8,7 +8,7 @@ few frames. Times are seconds from the first picture.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,10 +70,14 @@ _LONGEST_HOLD_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A decoded frame: BGR pixels [height, width, 3] and its time."""
+    """A decoded frame: BGR pixels [height, width, 3] and its time.
+
+    Pictures of one `key` are equal; None where only the pixels tell.
+    """
 
     time_s: float
     pixels: Pixels
+    key: Hashable = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

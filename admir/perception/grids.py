@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,23 +19,35 @@ CELL_SIDE = 512
 class Grid:
     """Four frames in one picture, read top-left, top-right, bottom-left, bottom-right."""
 
-    times_s: tuple[float, ...]
-    pixels: Pixels
+    frames: tuple[Picture, ...]
+    cell_side: int
+
+    @property
+    def times_s(self) -> tuple[float, ...]:
+        """When its frames are shown."""
+        return tuple(frame.time_s for frame in self.frames)
+
+    @property
+    def key(self) -> Hashable:
+        """See `Picture`."""
+        keys = tuple(frame.key for frame in self.frames)
+        return None if None in keys else (*keys, self.cell_side)
+
+    @property
+    def pixels(self) -> Pixels:
+        """The picture, drawn now; the cells of a short grid stay black."""
+        cells = [shrink(frame.pixels, self.cell_side) for frame in self.frames]
+        height, width = cells[0].shape[:2]
+        canvas = np.zeros((2 * height, 2 * width, 3), dtype=np.uint8)
+        for index, cell in enumerate(cells):
+            top, left = height * (index // 2), width * (index % 2)
+            canvas[top : top + cell.shape[0], left : left + cell.shape[1]] = cell[:height, :width]
+        return canvas
 
 
 def make_grids(frames: Sequence[Picture], cell_side: int = CELL_SIDE) -> tuple[Grid, ...]:
-    """Frames in time order as 2x2 grids; the cells of a last, short grid stay black."""
+    """Frames in time order as 2x2 grids; the last may have fewer."""
     return tuple(
-        _grid(frames[start : start + GRID_CELLS], cell_side)
+        Grid(frames=tuple(frames[start : start + GRID_CELLS]), cell_side=cell_side)
         for start in range(0, len(frames), GRID_CELLS)
     )
-
-
-def _grid(frames: Sequence[Picture], cell_side: int) -> Grid:
-    cells = [shrink(frame.pixels, cell_side) for frame in frames]
-    height, width = cells[0].shape[:2]
-    canvas = np.zeros((2 * height, 2 * width, 3), dtype=np.uint8)
-    for index, cell in enumerate(cells):
-        top, left = height * (index // 2), width * (index % 2)
-        canvas[top : top + cell.shape[0], left : left + cell.shape[1]] = cell[:height, :width]
-    return Grid(times_s=tuple(frame.time_s for frame in frames), pixels=canvas)

@@ -80,7 +80,7 @@ def test_what_leaves_this_machine_is_said_first(call: Call, tmp_path: Path) -> N
     questions, truth = write_files(tmp_path, rows(1))
     files = ("--questions", questions, "--groundtruth", truth, "--videos", tmp_path)
     answers = ("--predictions", write_answers(tmp_path / "answers", "x", {}), "--name", "x")
-    judge = ("--judge-url", "http://judge.invalid/v1", "--set", "api_key=k")
+    judge = ("--set", 'roles={"judge": {"base_url": "http://judge.invalid/v1", "api_key": "k"}}')
     (tmp_path / "answers").mkdir()
     ran = call("eval", "adsqa", *files, *answers, *judge, "--out", tmp_path / "run")
     assert "what is true of them go to judge.invalid" in ran.err

@@ -7,7 +7,6 @@ fence that they cannot close, and marks by which some servers tell roles apart a
 from __future__ import annotations
 
 import base64
-import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ import numpy as np
 
 from admir.backends.llm.quirks import Message
 from admir.concurrency import BoundedCache
-from admir.perception.decode import Pixels, shrink
+from admir.perception.decode import Picture, Pixels, shrink
+from admir.perception.grids import Grid
 from admir.text import shown
 
 FENCE = "video_data"
@@ -57,16 +57,17 @@ def clean(text: str) -> str:
     return _BRACKET_MARKS.sub(r"(\1", shown(text).translate(_NO_ANGLES))
 
 
-def image(pixels: Pixels, longest: int) -> Image:
-    """BGR pixels as a JPEG of at most so many pixels a side, and of no more tiles than it fills.
+def image(shown: Picture | Grid, longest: int) -> Image:
+    """A picture as a JPEG of at most so many pixels a side, and of no more tiles than it fills.
 
-    A picture that was sent before is known by its content.
+    One that was sent before is known by its key, where it has one: then it is not even drawn.
     """
-    digest = hashlib.sha256(np.ascontiguousarray(pixels).data).digest()
-    key = (digest, pixels.shape, longest)
+    if shown.key is None:
+        return _encoded(shown.pixels, longest)
+    key = (shown.key, longest)
     known = ENCODED.get(key)
     if known is None:
-        known = _encoded(pixels, longest)
+        known = _encoded(shown.pixels, longest)
         ENCODED.put(key, known, len(known.data))
     return known
 

@@ -166,7 +166,7 @@ def _timed(pictures: Sequence[Picture], longest: int) -> list[Part]:
     return [
         part
         for picture in pictures
-        for part in (f"Frame at {picture.time_s:.2f} s:", image(picture.pixels, longest))
+        for part in (f"Frame at {picture.time_s:.2f} s:", image(picture, longest))
     ]
 
 
@@ -176,7 +176,7 @@ def _labelled(grids: Sequence[Grid]) -> list[Part]:
     for number, grid in enumerate(grids, start=1):
         times = ", ".join(f"{time_s:.2f}" for time_s in grid.times_s)
         parts += [f"Grid {number} of {len(grids)}, frames at {times} s:"]
-        parts += [image(grid.pixels, GRID_SIDE)]
+        parts += [image(grid, GRID_SIDE)]
     return parts
 
 

@@ -164,7 +164,7 @@ def _shown(frames: Sequence[tuple[str, Picture]]) -> list[Part]:
         for id_, picture in frames
         for part in (
             f"Frame of {id_} at {picture.time_s:.2f} s:",
-            image(picture.pixels, FRAME_SIDE),
+            image(picture, FRAME_SIDE),
         )
     ]
 

@@ -17,7 +17,7 @@ from admir.perception.grids import CELL_SIDE, make_grids
 def grid_of(width, height, side):
     """A grid of frames of a video so large, whose longest side is at most `side`."""
     pixels = shrink(np.full((height, width, 3), 90, dtype=np.uint8), side)
-    return make_grids([Picture(time_s=0.0, pixels=pixels)] * 4)[0].pixels
+    return make_grids([Picture(time_s=0.0, pixels=pixels)] * 4)[0]
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_a_grid_is_sent_in_the_size_in_which_it_was_made(size):
         np.frombuffer(base64.b64decode(image(grid, GRID_SIDE).data), dtype=np.uint8),
         cv2.IMREAD_COLOR,
     )
-    assert sent.shape == grid.shape
+    assert sent.shape == grid.pixels.shape
     widest = image(grid_of(*size, CELL_SIDE), GRID_SIDE)
     shape = cv2.imdecode(np.frombuffer(base64.b64decode(widest.data), np.uint8), 1).shape
     assert image_tokens(*sent.shape[1::-1]) == image_tokens(*shape[1::-1])
@@ -39,3 +39,16 @@ def test_a_grid_is_sent_in_the_size_in_which_it_was_made(size):
 @pytest.mark.parametrize("size", [(0, 0), (4000, 1)])
 def test_an_unknown_or_odd_size_has_a_side_too(size):
     assert LlmPerceiver.cell_side(*size) == CELL_SIDE
+
+
+def test_a_grid_of_known_frames_is_drawn_and_encoded_once():
+    def frames(key):
+        pixels = np.full((20, 20, 3), 90, dtype=np.uint8)
+        return [Picture(time_s=n, pixels=pixels, key=key and (key, n)) for n in range(4)]
+
+    first, again, other = (image(make_grids(frames(key))[0], 64) for key in ("a", "a", "b"))
+    assert first is again
+    assert other == first
+    assert other is not first
+    assert image(make_grids(frames(None))[0], 64) == first
+    assert image(make_grids(frames("a"), cell_side=8)[0], 64) != first
