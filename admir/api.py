@@ -143,7 +143,8 @@ class Opened:
 def open_for_asking(memory: Memory, settings: Settings) -> Opened:
     """Open what an ask needs, once for many.
 
-    Raises BackendUnavailable, EmbedderMismatch or MemoryDamaged.
+    Clips that people have corrected are embedded again. Raises BackendUnavailable,
+    EmbedderMismatch, MemoryDamaged or ModelError.
     """
     embedder = open_embedder(settings, memory.provenance.embedder if memory.folder else "")
     beta = settings.beta if settings.hybrid_index else 0.0

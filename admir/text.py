@@ -183,9 +183,11 @@ def _squash_numbers(text: str) -> str:
 
 def shown(text: str) -> str:
     """The text on one line, without what steers a terminal: controls, bidi, lone surrogates."""
-    if text.isascii() and text.isprintable():
+    if text.isprintable():
         return text
     line = re.sub(r"[\n\r\t\x0b\x0c\x85\u2028\u2029]+", " ", text)
+    if line.isprintable():
+        return line
     return "".join(c for c in line if unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -113,23 +114,34 @@ AnswerEvent = Asked | Oriented | StepTaken | Backtracked | Reworded | Answered
 def to_plain(value: Any) -> Any:
     """Data as the JSON that programs read: command line, HTTP and traces.
 
-    A `span` becomes `start_s` and `end_s` of what it belongs to; seconds have three digits.
+    A `span` becomes `start_s` and `end_s` of what it belongs to. Numbers have three digits behind
+    the point, money has six.
     """
-    if is_dataclass(value) and not isinstance(value, type):
+    kind: Any = type(value)
+    if kind is str or value is None:
+        return value
+    if kind is float:
+        return round(value, 3)
+    if (names := _names_of(kind)) is not None:
         plain: dict[str, Any] = {}
-        for each in fields(value):
-            item = to_plain(getattr(value, each.name))
-            plain.update(item if each.name == "span" else {each.name: item})
+        for name in names:
+            item = getattr(value, name)
+            if name == "span":
+                plain.update(to_plain(item))
+            else:
+                plain[name] = round(item, 6) if name == "cost_usd" else to_plain(item)
         return plain
-    if isinstance(value, Mapping):
-        return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [to_plain(item) for item in value]
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, float):
-        return round(value, 3)
-    return value
+    if isinstance(value, Mapping):
+        return {str(key): to_plain(item) for key, item in value.items()}
+    return str(value) if isinstance(value, Path) else value
+
+
+@cache
+def _names_of(kind: Any) -> tuple[str, ...] | None:
+    """The fields of a dataclass; None of anything else."""
+    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else None
 
 
 def to_json(plain: Any, *, indent: int | None = None) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
@@ -18,7 +18,7 @@ from rapidfuzz.fuzz import ratio
 
 from admir.errors import CorrectionError
 from admir.memory.blocks import text_blocks
-from admir.text import numbers, squash
+from admir.text import is_cjk, numbers, squash
 from admir.types import (
     Clip,
     Correction,
@@ -37,12 +37,17 @@ NO_TEXT = "[no text]"
 """Stands in captions and summaries where they quote what is no text."""
 
 Corrections = tuple[Correction, ...]
+Phrases = Mapping[str, str]
+"""What was read wrong, or named wrong, and what it is; empty where it is no text."""
+
 _FILE = TypeAdapter(Corrections)
 _BRAND = "brand"
-_LEAST_LETTERS = 4
 _SAME_READING = 86.0
+_LEAST_ALIKE = 6
 _TOLD = ("summary", "genre", "entities", "explicit_text", "mismatches", "inferences", "quote")
 _KNOWN = ("name", "appearance", "identity")
+_TELLING = re.compile(r"[A-Z]|[^\x00-\x7f]|\d\d|[$€£¥%]|\s")
+"""Words that no sentence has by chance: names, prices, several words, other scripts."""
 
 
 def to_json(corrections: Corrections) -> str:
@@ -78,41 +83,42 @@ def _plain(text: str) -> str:
     return "".join(c for c in " ".join(text.split()) if c.isprintable())
 
 
-def added(memory: Memory, known: Sequence[Correction], new: Correction) -> Corrections:
-    """The corrections of a memory, as it was built, with a new one.
+def added(built: Memory, known: Sequence[Correction], new: Correction) -> Corrections:
+    """The corrections of a memory, as it was `built`, with a new one.
 
-    What corrects a corrected line replaces what corrected that; back to what was read takes it
-    away. Raises CorrectionError where no line reads so, or there are too many.
+    Raises CorrectionError where no line was read so, or there are too many.
     """
-    if new.kind == "screen_text":
-        before = next((c for c in known if c.kind == new.kind and c.text == new.was), None)
-        if before is not None:
-            new = replace(new, id=before.id, was=before.was)
-        if all(line.text != new.was for line in memory.screen_text):
-            raise CorrectionError(f'no line of {memory.video.id!r} reads "{new.was}"')
+    if new.kind == "screen_text" and new.was not in _read(built):
+        raise CorrectionError(f'no line of {built.video.id!r} was read as "{new.was}"')
     others = tuple(c for c in known if c.id != new.id)
     if len(others) >= MOST_CORRECTIONS:
         raise CorrectionError(f"a video takes at most {MOST_CORRECTIONS:,} corrections")
-    return others if new.text == new.was else (*others, new)
+    return (*others, new)
 
 
-def corrected(memory: Memory, corrections: Sequence[Correction]) -> Memory:
+def _read(built: Memory) -> set[str]:
+    return {_plain(line.text) for line in built.screen_text}
+
+
+def corrected(built: Memory, corrections: Sequence[Correction]) -> Memory:
     """The memory as people have corrected it.
 
     Lines, clips, captions, story and registry are told in the right words; `ScreenText.was` and
-    `Clip.corrected` say where. A correction of what this build did not read changes nothing.
+    `Clip.corrected` say where. A correction of a line that this build did not read changes nothing.
     """
     if not corrections:
-        return memory
-    say = partial(reworded, corrections=corrections)
-    lines = tuple(_lines(memory.screen_text, corrections))
+        return built
+    read = _read(built)
+    standing = [c for c in corrections if c.kind == "brand" or c.was in read]
+    lines = tuple(_lines(built.screen_text, standing))
     blocks = text_blocks(lines)
+    say = partial(_said_right, phrases=_phrases(lines, blocks, standing))
     return replace(
-        memory,
+        built,
         screen_text=lines,
-        clips=tuple(_clip(clip, blocks, memory, say) for clip in memory.clips),
-        narrative=_named(_reworded(memory.narrative, say), corrections),
-        subjects=tuple(_reworded(subject, say) for subject in memory.subjects),
+        clips=tuple(_clip(clip, blocks, built, say) for clip in built.clips),
+        narrative=_named(_reworded(built.narrative, say), standing),
+        subjects=tuple(s for s in (_reworded(each, say) for each in built.subjects) if s.name),
         corrections=tuple(corrections),
     )
 
@@ -122,19 +128,44 @@ def brand_of(corrections: Iterable[Correction]) -> str:
     return next((c.text for c in corrections if c.kind == "brand"), "")
 
 
-def reread(text: str, corrections: Sequence[Correction]) -> str:
+def phrases_of(memory: Memory) -> Phrases:
+    """What is to be put right wherever it is told of a memory that people have corrected."""
+    if not memory.corrections:
+        return {}
+    return _phrases(memory.screen_text, text_blocks(memory.screen_text), memory.corrections)
+
+
+def _phrases(
+    lines: Sequence[ScreenText], blocks: Sequence[ScreenText], corrections: Sequence[Correction]
+) -> Phrases:
+    """Corrected lines, blocks that hold one, lines that are none, and the wrong brand."""
+    told = {c.was: c.text for c in corrections if c.was and (c.kind == "brand" or not c.text)}
+    return told | {each.was: each.text for each in (*lines, *blocks) if each.was}
+
+
+def reworded(text: str, memory: Memory) -> str:
+    """A text that a model or a rule has told of the video, in the right words."""
+    return _said_right(text, phrases_of(memory))
+
+
+def reread(text: str, memory: Memory) -> str:
     """A line that was read again, in the right words: nobody corrects a line twice.
 
-    Empty where a person says that there is no text.
+    Empty where a person says that there is no text. Letters may differ a little from the first
+    reading, unless the text is another line of the video; figures may not.
     """
-    for each in corrections:
-        if each.kind == "screen_text" and _same_reading(text, each.was):
-            return each.text
-    return reworded(text, corrections)
+    phrases = phrases_of(memory)
+    if text in phrases or any(text == line.text for line in memory.screen_text):
+        return phrases.get(text, text)
+    for line in memory.screen_text:
+        if line.was and _same_reading(text, line.was):
+            return line.text
+    return _said_right(text, phrases)
 
 
 def _same_reading(text: str, was: str) -> bool:
-    """Whether two readings are of one line: letters may differ a little, figures not at all."""
+    if len(squash(was)) < _LEAST_ALIKE or is_cjk(was):
+        return False
     alike = ratio(squash(text), squash(was)) >= _SAME_READING
     return alike and numbers(text) == numbers(was)
 
@@ -142,38 +173,54 @@ def _same_reading(text: str, was: str) -> bool:
 def _lines(lines: Sequence[ScreenText], corrections: Sequence[Correction]) -> Iterator[ScreenText]:
     right = {c.was: c.text for c in corrections if c.kind == "screen_text"}
     for line in lines:
-        text = right.get(line.text, line.text)
+        text = right.get(_plain(line.text), line.text)
         if text:
             yield line if text == line.text else replace(line, text=text, was=line.text)
 
 
 def _clip(
-    clip: Clip, blocks: Sequence[ScreenText], memory: Memory, say: Callable[[str], str]
+    clip: Clip, blocks: Sequence[ScreenText], built: Memory, say: Callable[[str], str]
 ) -> Clip:
-    shown = text_clip(clip.video_id, clip.index, clip.span, blocks, memory.utterances).screen_text
+    shown = text_clip(clip.video_id, clip.index, clip.span, blocks, built.utterances).screen_text
     told = replace(clip, caption=say(clip.caption), screen_text=shown)
     return replace(told, corrected=True) if told.index_text != clip.index_text else clip
 
 
-def reworded(text: str, corrections: Sequence[Correction]) -> str:
-    """The text, where it quotes what was read wrong, in the right words."""
-    right = {c.was: c.text or NO_TEXT for c in corrections if c.was}
-    if not right:
+def _said_right(text: str, phrases: Phrases) -> str:
+    """The text in the right words: all of it, what it quotes, and names and prices anywhere.
+
+    Other words may stand there for themselves.
+    """
+    if text in phrases:
+        return phrases[text]
+    if not phrases:
         return text
-    longest_first = sorted(right, key=len, reverse=True)
-    return _phrases(tuple(longest_first)).sub(lambda found: right[found[0]], text)
+    longest_first = tuple(sorted(phrases, key=len, reverse=True))
+    quoted, bare = _patterns(longest_first, tuple(bool(phrases[was]) for was in longest_first))
+    text = quoted.sub(lambda found: phrases[found[0]] or NO_TEXT, text)
+    return bare.sub(lambda found: phrases[found[0]], text) if bare else text
 
 
 @lru_cache(maxsize=64)
-def _phrases(wrong: tuple[str, ...]) -> re.Pattern[str]:
-    """A few letters may stand anywhere: they count between quotation marks alone."""
-    return re.compile("|".join(map(_phrase, wrong)))
+def _patterns(
+    wrong: tuple[str, ...], has_text: tuple[bool, ...]
+) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
+    """Wrong phrases between quotation marks, and those that stand anywhere."""
+    each = "|".join(map(re.escape, wrong))
+    quoted = re.compile(f'(?<=["“「])(?:{each})(?=["”」])')
+    telling = [
+        was
+        for was, kept in zip(wrong, has_text, strict=True)
+        if kept and len(was) > 1 and _TELLING.search(was)
+    ]
+    return quoted, re.compile("|".join(map(_bounded, telling))) if telling else None
 
 
-def _phrase(was: str) -> str:
-    few = len(squash(was)) < _LEAST_LETTERS
-    before, after = ('(?<=["“])', '(?=["”])') if few else (r"(?<!\w)", r"(?!\w)")
-    return f"{before}{re.escape(was)}{after}"
+def _bounded(was: str) -> str:
+    """Not inside a longer word or number; scripts without spaces have no bounds."""
+    if is_cjk(was):
+        return re.escape(was)
+    return rf"(?<!\w)(?<!\d[.,]){re.escape(was)}(?!\w)(?![.,]\d)"
 
 
 def _reworded(value: Any, say: Callable[[str], str]) -> Any:
@@ -181,7 +228,8 @@ def _reworded(value: Any, say: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return say(value)
     if isinstance(value, tuple):
-        return tuple(_reworded(each, say) for each in value)
+        told = (_reworded(each, say) for each in value)
+        return tuple(each for each in told if each != "")
     names = _KNOWN if isinstance(value, Subject) else _TOLD
     held = [name for name in names if hasattr(value, name)]
     assert isinstance(value, Narrative | Inference | Subject)
@@ -191,5 +239,4 @@ def _reworded(value: Any, say: Callable[[str], str]) -> Any:
 def _named(narrative: Narrative, corrections: Sequence[Correction]) -> Narrative:
     """The brand that a person has told is the first of the names."""
     names = (brand_of(corrections), *narrative.entities)
-    kept = dict.fromkeys(name for name in names if name and name != NO_TEXT)
-    return replace(narrative, entities=tuple(kept))
+    return replace(narrative, entities=tuple(dict.fromkeys(name for name in names if name)))

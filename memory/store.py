@@ -82,7 +82,7 @@ class MemoryStore:
 
         Raises UnknownVideo, MemoryDamaged, MemoryVersionError or MemoryStoreError.
         """
-        return corrected(self.read_built(video_id), self._corrections(video_id))
+        return self.corrected(self.read_built(video_id))
 
     def read_built(self, video_id: str) -> Memory:
         """The current memory of a video, as its builder wrote it.
@@ -102,15 +102,17 @@ class MemoryStore:
 
     def corrected(self, memory: Memory) -> Memory:
         """A memory as it was built, with what people have corrected; raises MemoryDamaged."""
-        return corrected(memory, self._corrections(memory.video.id))
+        kept = self._corrections(memory.video.id)
+        return corrected(memory, tuple(c for c in kept if c.video_sha256 == memory.video.sha256))
 
     def correct(self, video_id: str, new: Correction) -> Memory:
         """Keep a correction, and give the memory with it.
 
-        Raises CorrectionError, BuildInProgress and what `read` raises.
+        Raises CorrectionError and what `read` raises.
         """
         memory = self.read_built(video_id)
-        return self._with_corrections(memory, lambda known: added(memory, known, new))
+        mine = replace(new, video_sha256=memory.video.sha256)
+        return self._with_corrections(memory, lambda known: added(memory, known, mine))
 
     def withdraw(self, video_id: str, correction_id: str) -> Memory:
         """Take a correction back; raises UnknownCorrection and what `correct` raises."""
@@ -126,12 +128,16 @@ class MemoryStore:
     def _with_corrections(
         self, memory: Memory, change: Callable[[Corrections], Corrections]
     ) -> Memory:
-        """Change the corrections of a memory while nobody else does."""
-        video_id = memory.video.id
+        """Change the corrections of a memory while nobody else does, or removes it."""
+        video_id, film = memory.video.id, memory.video.sha256
         folder = self._folder(video_id)
-        with writing(folder), FileLock(folder / ".corrections.lock"):
-            changed = change(self._corrections(video_id))
-            write_whole(folder / "corrections.json", to_json(changed))
+        with writing(folder), FileLock(self.root / f".{video_id}.corrections.lock"):
+            if not is_file(folder / "current"):
+                raise UnknownVideo(self._unknown(video_id))
+            kept = self._corrections(video_id)
+            others = tuple(c for c in kept if c.video_sha256 != film)
+            changed = change(tuple(c for c in kept if c.video_sha256 == film))
+            write_whole(folder / "corrections.json", to_json((*others, *changed)))
         return corrected(memory, changed)
 
     def _corrections(self, video_id: str) -> Corrections:
@@ -261,7 +267,8 @@ class MemoryStore:
         folder = self._folder(video_id)
         if not is_dir(folder):
             raise UnknownVideo(self._unknown(video_id))
-        with self.building(video_id), writing(folder):
+        corrections = FileLock(self.root / f".{video_id}.corrections.lock")
+        with self.building(video_id), writing(folder), corrections:
             owner = self._owner(video_id)
             if owner is None:
                 raise UnknownVideo(self._unknown(video_id))

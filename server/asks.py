@@ -95,8 +95,8 @@ class Asks:
         """The memory with its index and mind; those of the current build are kept."""
         memory = self.store.read(video_id)
         # A video that was deleted and sent again has the same folder.
-        said = ",".join(f"{c.id} {c.made_at} {c.text}" for c in memory.corrections)
-        key = (f"{memory.folder} {memory.provenance.built_at} {said}", settings.model_dump_json())
+        which = f"{memory.folder} {memory.provenance.built_at} {memory.corrections}"
+        key = (which, settings.model_dump_json())
         if (known := self._opened.get(key)) is not None:
             return known
         opened = open_for_asking(memory, settings)

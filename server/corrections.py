@@ -36,7 +36,7 @@ class CorrectionRequest(BaseModel):
     was: str = Field(
         default="",
         max_length=MOST_CHARS,
-        description="the line of on-screen text as the memory has it, or the wrong brand",
+        description="the line of on-screen text as it was read, or the wrong brand",
     )
 
 
@@ -64,7 +64,8 @@ def corrections_router(store: MemoryStore) -> APIRouter:
     async def correct(video_id: VideoId, body: CorrectionRequest) -> Corrections:
         """Correct a line of on-screen text, or the brand: all corrections then.
 
-        The next answer has it. A correction of what was corrected takes the place of that.
+        The next answer has it. `was` is what was read: a later correction of that takes the place
+        of the one before.
         """
         new = new_correction(body.kind, body.text, body.was)
         memory = await asyncio.to_thread(store.correct, video_id, new)

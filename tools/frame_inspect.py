@@ -13,7 +13,7 @@ from admir.memory.corrections import reread, reworded
 from admir.memory.pixels import frames_at
 from admir.perception.decode import MAX_SIDE, sample_times
 from admir.tools.base import Arguments, Tool, ToolContext, ToolResult
-from admir.types import Correction, Evidence, InspectMode, Span
+from admir.types import Evidence, InspectMode, Memory, Span
 
 LITERAL_FPS = 4.0
 MOST_LITERAL_S = 20.0
@@ -53,12 +53,11 @@ async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
             question=arguments.question, span=span, mode=arguments.mode, pictures=tuple(pictures)
         )
     )
-    corrections = context.memory.corrections
-    findings = tuple(_put_right(report.findings, corrections))
+    findings = tuple(_put_right(report.findings, context.memory))
     if dense:
         findings = await asyncio.to_thread(_in_full_size, context, findings)
     return ToolResult(
-        summary=f"{len(pictures)} frames of {span}.\n{reworded(report.text, corrections)}",
+        summary=f"{len(pictures)} frames of {span}.\n{reworded(report.text, context.memory)}",
         evidence=tuple(_evidence(context, finding) for finding in findings),
         looked_at=span,
         grids_s=report.grids_s or (tuple(picture.time_s for picture in pictures),),
@@ -66,10 +65,10 @@ async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
     )
 
 
-def _put_right(findings: Sequence[Finding], corrections: Sequence[Correction]) -> Iterator[Finding]:
+def _put_right(findings: Sequence[Finding], memory: Memory) -> Iterator[Finding]:
     """What is read again, as people have corrected it."""
     for finding in findings:
-        text = reread(finding.text, corrections)
+        text = reread(finding.text, memory)
         if text:
             wrong = text != finding.text
             yield replace(finding, text=text, corrected=True) if wrong else finding

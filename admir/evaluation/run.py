@@ -23,6 +23,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
 
 from admir.errors import OptionError, writing
 from admir.evaluation.cases import Case, Item, Judgement, Prediction, Reference
@@ -97,7 +98,7 @@ class RunFolder:
 
     def keep_prediction(self, case: Case, prediction: Prediction) -> None:
         """Write an answer down."""
-        self._journal.put(f"prediction:{case.id}", to_plain(prediction))
+        self._journal.put(f"prediction:{case.id}", to_jsonable_python(prediction))
 
     def judgement(self, case: Case, text: str, judge: str) -> Judgement | None:
         """The score that this judge gave this very answer; one that failed is asked for again."""
@@ -107,7 +108,7 @@ class RunFolder:
 
     def keep_judgement(self, case: Case, text: str, judge: str, judgement: Judgement) -> None:
         """Write a score down."""
-        self._journal.put(_judged(case, text, judge), to_plain(judgement))
+        self._journal.put(_judged(case, text, judge), to_jsonable_python(judgement))
 
     def build_usage(self) -> Usage:
         """What building memories for this run has cost."""
@@ -117,12 +118,12 @@ class RunFolder:
     def add_build(self, usage: Usage) -> None:
         """Count a build."""
         if usage != _NO_USAGE:
-            self._journal.put("builds", to_plain(self.build_usage() + usage))
+            self._journal.put("builds", to_jsonable_python(self.build_usage() + usage))
 
     def write(self, run: Run) -> None:
         """Write `run.json` and `predictions.jsonl` anew."""
         with writing(self.path):
-            write_whole(self.path / RUN, to_json(to_plain(run.info), indent=1) + "\n")
+            write_whole(self.path / RUN, to_json(to_jsonable_python(run.info), indent=1) + "\n")
             lines = "".join(f"{to_json(_row(item))}\n" for item in run.items)
             write_whole(self.path / PREDICTIONS, lines)
 
@@ -159,7 +160,7 @@ def _check_same(path: Path, info: RunInfo) -> None:
     """Raise OptionError where the folder is of a run whose answers depend on other things."""
     if not (path / RUN).exists():
         with writing(path):
-            write_whole(path / RUN, to_json(to_plain(info), indent=1) + "\n")
+            write_whole(path / RUN, to_json(to_jsonable_python(info), indent=1) + "\n")
         return
     before = _read_info(path)
     for what, old, new in (
@@ -219,8 +220,8 @@ def _row(item: Item) -> dict[str, Any]:
         "failure": item.failure,
         "reason": item.judgement.reason if item.judgement else "",
         "fault": item.fault,
-        "outcome": to_plain(item.prediction),
-        "judgement": to_plain(item.judgement),
+        "outcome": to_jsonable_python(item.prediction),
+        "judgement": to_jsonable_python(item.judgement),
     }
 
 

@@ -14,6 +14,7 @@ class Correction:
 
     `screen_text`: what was read as `was`, anywhere in the ad, says `text`; where that is empty, it
     is no text. `brand`: the brand is `text`, and where the memory names `was`, that is meant.
+    `video_sha256` is the film that it is of: another may come to lie at the same path.
     """
 
     id: str
@@ -21,3 +22,4 @@ class Correction:
     text: str
     was: str = ""
     made_at: str = ""
+    video_sha256: str = ""

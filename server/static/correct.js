@@ -21,8 +21,9 @@ export function corrector(id, changed) {
     /** A button that opens a form for what a line says. */
     line(each) {
       const fields = () => [{ name: "text", label: "What it says", value: each.text, required: true }];
-      const wanted = ({ text }) => send({ kind: "screen_text", was: each.text, text });
-      const gone = { label: "It is no text", act: () => send({ kind: "screen_text", was: each.text, text: "" }) };
+      const was = each.was || each.text;
+      const wanted = ({ text }) => send({ kind: "screen_text", was, text });
+      const gone = { label: "It is no text", act: () => send({ kind: "screen_text", was, text: "" }) };
       return opener("Correct", `Correct “${each.text}”`, fields, wanted, gone);
     },
     /** A button that opens a form for the brand. */

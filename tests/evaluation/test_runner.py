@@ -310,3 +310,11 @@ def test_an_answer_that_ends_early_is_an_answer(tmp_path, grey, server, settings
     run = go(tmp_path / "run", suite, AgentSystem(settings(max_steps=2), videos), Judge(settings()))
     assert run.items[0].prediction.grounded is False
     assert run.items[0].score == 1
+
+
+def test_money_is_kept_to_the_last_digit(tmp_path, suite, answers, server, settings):
+    prices = {"gpt-4o-2024-08-06": {"input": 1.23, "output": 0}}  # 100 tokens: 0.000123 a score
+    run = go(tmp_path / "run", suite, answers, Judge(settings(prices=prices)))
+    assert run.judge_usage.cost_usd == pytest.approx(6 * 0.000123, rel=1e-9)
+    again = go(tmp_path / "run", suite, answers, Judge(settings(prices=prices)))
+    assert again.judge_usage == run.judge_usage

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from admir import Memory, ask, build_memory, open_memory
 from admir.api import reindex
 from admir.errors import CorrectionError, MemoryDamaged, UnknownCorrection, UnknownVideo
-from admir.memory.corrections import NO_TEXT, added, corrected, new_correction, reread, reworded
+from admir.memory.corrections import NO_TEXT, added, corrected, new_correction, reread
 from admir.memory.store import MemoryStore
 from admir.settings import load_settings
-from admir.types import Inference, Narrative, Span, Subject
+from admir.types import Inference, Narrative, ScreenText, Span, Subject
 from tests.drawing import flat, write_video
 from tests.properties import examples
 
@@ -63,6 +63,7 @@ def test_what_is_no_text_is_no_line_any_more():
     assert [each.text for each in memory.screen_text] == ["Only $43", "Buy now"]
     assert memory.clips[0].caption == f'Text: "{NO_TEXT}", "Only $43".'
     assert memory.narrative.entities == ()
+    assert memory.subjects == ()
 
 
 def test_a_told_brand_comes_first_and_leaves_the_lines_alone():
@@ -81,34 +82,94 @@ def test_two_lines_that_were_mixed_up_change_places():
     assert memory.narrative.summary == "Buy now sells."
 
 
-def test_a_few_letters_count_between_quotation_marks_alone():
-    wrong = [line("5", "S")]
-    assert reworded('5 shots, "5" on screen, 15', wrong) == '5 shots, "S" on screen, 15'
+def told(memory, text):
+    """A memory whose narrative says this."""
+    return replace(memory, narrative=Narrative(summary=text))
+
+
+@pytest.mark.parametrize(
+    ("was", "right", "text", "said"),
+    [
+        ("5", "S", '5 shots, "5" on screen, 15', '5 shots, "S" on screen, 15'),
+        ("with", "", "A woman with a lamp", "A woman with a lamp"),
+        ("hand", "band", 'her hand, "hand"', 'her hand, "band"'),
+        ("LG", "KG", "LG sells", "KG sells"),
+        ("LG", "KG", "ALGA", "ALGA"),
+        ("$43", "$48", "ONLY $43, not $430 or $43.50", "ONLY $48, not $430 or $43.50"),
+        ("华为", "小米", "画面写着华为手机", "画面写着小米手机"),
+        ("25%", "30%", "It offers 25%.", "It offers 30%."),
+    ],
+)
+def test_names_and_prices_are_put_right_anywhere_other_words_where_they_are_quoted(
+    was, right, text, said
+):
+    memory = told(Memory.from_timeline("ad", [{"t": 0, "ocr": [was], "asr": ""}]), text)
+    assert corrected(memory, [line(was, right)]).narrative.summary == said
+
+
+def test_a_block_of_lines_is_put_right_where_it_is_quoted():
+    def shown(text, top):
+        span, box = Span(start_s=0, end_s=2), (0.1, top, 0.5, top + 0.1)
+        return ScreenText(span=span, text=text, box=box, confidence=1, frame_s=0)
+
+    memory = told(replace(make(), screen_text=(shown("so it", 0.1), shown("is hand made", 0.21))),
+                  'Text: "so it is hand made".')  # fmt: skip
+    right = corrected(memory, [line("is hand made", "is home made")])
+    assert right.narrative.summary == 'Text: "so it is home made".'
+
+
+def test_a_line_that_this_build_did_not_read_changes_nothing_told():
+    memory = told(make(), 'The "SALE" of LUMIV0.')
+    assert corrected(memory, [line("SALE", "DALE")]).narrative == memory.narrative
 
 
 @pytest.mark.parametrize(
     ("again", "right"),
     [
         ("LUMIV0", "LUMIVO"),
+        ("LUMIV0.", "LUMIVO"),
         ("LUMlV0 HOME", "LUMlV0 HOME"),
         ('"LUMIV0" in white on red', '"LUMIVO" in white on red'),
         ("Only $48", "Only $48"),
         ("Only $43", "Only $44"),
+        ("Buy now", "Buy now"),
     ],
 )
 def test_what_is_read_again_is_put_right_but_other_figures_are_another_line(again, right):
-    assert reread(again, [line("LUMIV0", "LUMIVO"), line("Only $43", "Only $44")]) == right
+    memory = corrected(make(), [line("LUMIV0", "LUMIVO"), line("Only $43", "Only $44")])
+    assert reread(again, memory) == right
 
 
-def test_a_correction_of_a_correction_takes_its_place_and_may_take_it_back():
+def test_a_line_is_not_taken_for_one_that_is_nearly_alike():
+    lines = [{"t": n, "ocr": [text], "asr": ""} for n, text in
+             enumerate(("LUMIVO HOMES", "LUMIVO HOME", "LUMIVQ HOME"))]  # fmt: skip
+    memory = corrected(Memory.from_timeline("ad", lines),
+                       [line("LUMIVO HOMES", "LUMIVO INNS"), line("LUMIVQ HOME", "")])  # fmt: skip
+    assert reread("LUMIVO HOME", memory) == "LUMIVO HOME"
+    assert reread("LUMIVQ HOME", memory) == ""
+    assert reread("LUMIVO  HOMEZ", memory) != ""
+
+
+def test_of_a_misreading_and_a_right_reading_each_is_corrected_by_itself():
+    both = Memory.from_timeline("ad", [{"t": 0, "ocr": ["LUMIVO"]}, {"t": 3, "ocr": ["LUMIV0"]}])
+    known = added(both, (), line("LUMIV0", "LUMIVO"))
+    known = added(both, known, line("LUMIVO", "LUMIVO HOME"))
+    assert [each.text for each in corrected(both, known).screen_text] == ["LUMIVO HOME", "LUMIVO"]
+
+
+def test_the_later_correction_of_a_reading_takes_the_place_of_the_one_before():
     memory = make()
-    known = added(memory, (), line("LUMIV0", "LUMlVO"))
-    known = added(memory, known, line("LUMlVO", "LUMIVO"))
+    known = added(memory, added(memory, (), line("LUMIV0", "x")), line("LUMIV0", "LUMIVO"))
     assert [(c.was, c.text) for c in known] == [("LUMIV0", "LUMIVO")]
-    assert added(memory, known, line("LUMIVO", "LUMIV0")) == ()
     known = added(memory, (), new_correction("brand", "A"))
     known = added(memory, known, new_correction("brand", "B"))
     assert [c.text for c in known] == ["B"]
+
+
+def test_a_line_with_odd_spaces_can_be_corrected():
+    memory = Memory.from_timeline("ad", [{"t": 0, "ocr": ["BUY\u3000 NOW"], "asr": ""}])
+    right = corrected(memory, added(memory, (), line("BUY  NOW", "BY NOW")))
+    assert [each.text for each in right.screen_text] == ["BY NOW"]
 
 
 @pytest.mark.parametrize(
@@ -225,6 +286,37 @@ def test_what_is_not_there_cannot_be_taken_back(store):
         store.withdraw("ad", "nope")
     with pytest.raises(UnknownVideo):
         store.correct("nope", line("LUMIVO", "x"))
+
+
+def test_corrections_are_of_a_film_and_not_of_its_place(tmp_path):
+    """Another film at the same path has the same id, and none of its corrections."""
+    video = write_video(tmp_path / "clip.mp4", lambda _: flat((30, 30, 30), (64, 48)), frames=5)
+    build_memory(video, memories=tmp_path / "m")
+    store = MemoryStore(tmp_path / "m")
+    store.correct("clip", new_correction("brand", "Acme Cola"))
+    first = video.read_bytes()
+    write_video(video, lambda _: flat((200, 30, 30), (64, 48)), frames=5)
+    assert build_memory(video, memories=store.root).corrections == ()
+    store.correct("clip", new_correction("brand", "Other"))
+    video.write_bytes(first)
+    assert [c.text for c in build_memory(video, memories=store.root).corrections] == ["Acme Cola"]
+
+
+def test_what_is_removed_is_not_corrected_and_leaves_nothing(store, monkeypatch):
+    memory = store.read_built("ad")
+    store.remove("ad")
+    monkeypatch.setattr(store, "read_built", lambda _: memory)  # read before it was removed
+    with pytest.raises(UnknownVideo):
+        store.correct("ad", new_correction("brand", "Ghost"))
+    assert not (store.root / "ad").exists()
+
+
+def test_a_told_brand_is_no_product_and_proves_itself_by_whole_words(store):
+    before = ask("ad", "What is the product called?", memories=store.root)
+    store.correct("ad", new_correction("brand", "On"))
+    assert ask("ad", "What is the product called?", memories=store.root).answer == before.answer
+    answer = ask("ad", "Which brand is advertised?", memories=store.root)
+    assert (answer.answer, [e.kind for e in answer.evidence]) == ("On", ["person"])
 
 
 @pytest.mark.parametrize("broken", [b"", b"{", b'[{"id": 1}]', b"\xff"])

@@ -47,7 +47,7 @@ def test_the_next_answer_has_a_correction_until_it_is_taken_back(client):
     ("body", "status", "why"),
     [
         ({"kind": "brand", "text": " "}, 400, "needs a name"),
-        (LINE | {"was": "nobody reads this"}, 400, "no line of 'ad' reads"),
+        (LINE | {"was": "nobody reads this"}, 400, "no line of 'ad' was read as"),
         (LINE | {"text": "x" * 501}, 422, "body.text"),
         (LINE | {"kind": "speech"}, 422, "body.kind"),
         (LINE | {"note": "x"}, 422, "body.note"),

@@ -10,6 +10,7 @@ import base64
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil
 
 import cv2
@@ -81,6 +82,7 @@ def _encoded(pixels: Pixels, longest: int) -> Image:
     return Image(data=base64.b64encode(np.asarray(data).tobytes()).decode("ascii"))
 
 
+@lru_cache(maxsize=256)
 def pixels_of(size: tuple[int, int], longest: int) -> tuple[int, int]:
     """Width and height that a picture is sent in: no tile is bought for a narrow strip of it.
 

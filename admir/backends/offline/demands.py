@@ -20,7 +20,7 @@ def unmet_by(query: Query, line: Evidence, everything: Sequence[Evidence]) -> st
     """Why this line cannot carry an answer to the question; None when it can."""
     channel = channel_of(line)
     if line.kind == "person":
-        return None
+        return f"{line.id} is told by a person" if query.strict_channel else None
     if query.strict_channel and channel != query.channel:
         asked = "shown on the screen" if query.channel == "screen" else "said"
         is_ = "spoken" if channel == "speech" else "shown"

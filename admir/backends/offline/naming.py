@@ -14,10 +14,13 @@ from admir.backends.offline.material import Draft, Material, type_height
 from admir.backends.offline.names import Line, RankedName, rank_names, same_name
 from admir.backends.offline.question import Query
 from admir.backends.offline.relevance import SCREEN_KINDS, channel_of, has_term
-from admir.text import squash, words
+from admir.text import fold, is_cjk, squash, words
 from admir.types import Evidence
 
 _STRONG_SHARE = 0.3
+_ASKS_BRAND = re.compile(
+    r"\b(brand|company|advertis\w+|maker|manufacturer|sponsor)\b|品牌|牌子|公司|广告主"
+)
 _LOGO = re.compile(r"\b(logo|wordmark|alone)\b|商标")
 
 
@@ -54,10 +57,11 @@ def ranked_names(given: Material) -> list[RankedName]:
         for e in given.lines
     ]
     ranked = rank_names(lines, given.duration_s)
-    if told := _told_brand(given, lines):
+    asked = _ASKS_BRAND.search(given.query.text) and not given.query.strict_channel
+    if asked and (told := _told_brand(given, lines)):
         return [told]
-    asked = {*given.query.named, *given.query.quoted}
-    named = [entry for entry in ranked if any(same_name(entry.name, name) for name in asked)]
+    named_so = {*given.query.named, *given.query.quoted}
+    named = [entry for entry in ranked if any(same_name(entry.name, name) for name in named_so)]
     if given.query.aspect != "content" and named:
         return named
     if given.query.aspect == "content" and not given.query.yes_no:
@@ -70,11 +74,17 @@ def _told_brand(given: Material, lines: Sequence[Line]) -> RankedName | None:
     for evidence in given.everything:
         if evidence.kind == "person" and (brand := brand_in(evidence.quote)):
             told = Line(text=brand, span=evidence.span, kind="person", id=evidence.id)
-            shown = [line for line in lines if squash(brand) in squash(line.text)]
+            shown = [line for line in lines if _holds_name(line.text, brand)]
             return RankedName(
                 key=squash(brand), scores=[1.0], spellings={brand: 1.0}, lines=[told, *shown]
             )
     return None
+
+
+def _holds_name(text: str, name: str) -> bool:
+    """Whether the name stands there as words of its own."""
+    bound = "" if is_cjk(name) else r"\b"
+    return bool(re.search(f"{bound}{re.escape(fold(name))}{bound}", fold(text)))
 
 
 def _by_edge(query: Query, ranked: list[RankedName]) -> list[RankedName]:
