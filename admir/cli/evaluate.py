@@ -120,6 +120,8 @@ def adsqa_command(
     chosen = _with_judge(sets, judge, judge_url)
     settings = settings_of(memories, preset, chosen, no_cache=no_cache)
     suite = read_adsqa(questions, groundtruth).first(limit)
+    if predictions is not None and predictions.resolve() == out.resolve():
+        raise OptionError("--out is the folder of --predictions: their files would be written over")
     measured = _system(system, predictions, name, settings, videos)
     work = Work(
         suite=suite,
@@ -279,9 +281,18 @@ def _progress(bar: RowsBar, event: RunEvent) -> None:
 
 
 def _with_judge(sets: list[str] | None, judge: str | None, url: str | None) -> list[str]:
-    """The judge's options as settings of its role."""
+    """The judge's options among the settings, as those of its role."""
     own = {key: value for key, value in (("model", judge), ("base_url", url)) if value}
-    return [*(sets or ()), *([f"roles={json.dumps({'judge': own})}"] if own else [])]
+    if not own:
+        return list(sets or ())
+    told = [text.partition("=")[2] for text in sets or () if text.startswith("roles=")]
+    others = [text for text in sets or () if not text.startswith("roles=")]
+    try:
+        roles = json.loads(told[-1]) if told else {}
+        merged = roles | {"judge": {**roles.get("judge", {}), **own}}
+    except (ValueError, TypeError, AttributeError):
+        raise OptionError(f"--set roles={told[-1]}: must be a JSON object") from None
+    return [*others, f"roles={json.dumps(merged)}"]
 
 
 def _system(

@@ -17,6 +17,7 @@ from typing import Any
 from admir.batch.folders import VIDEO_SUFFIXES
 from admir.errors import OptionError, VideoNotFound, writing
 from admir.evaluation.cases import Case, Item, Reference, Suite
+from admir.trace import to_json
 
 DIMENSIONS = ("VU", "ER", "TE", "PS", "AM")
 DIMENSION_NAMES: Mapping[str, str] = {
@@ -31,7 +32,9 @@ MOST_WORDS = 30
 
 _TYPES = {f"Type_{n}": name for n, name in enumerate(DIMENSIONS, start=1)}
 _ID = re.compile(r"[\w-][\w.-]{0,199}")
-_ANSWER = re.compile(r".*<answer>\s*(.*?)\s*</answer>", re.DOTALL)
+_OURS = (".json", ".jsonl", ".html", ".md", ".svg")
+"""Endings of files that lie beside the folders of a run, each named by an id."""
+
 _SCORE = re.compile(r"\s*(?:Answer:)?\s*(0\.5|[01](?:\.0)?)\s*\.?\s*")
 
 
@@ -50,7 +53,7 @@ def read_adsqa(questions: Path, groundtruth: Path) -> Suite:
         dimensions=DIMENSIONS,
         items=tuple(_item(name, asked.get(name), row, groundtruth) for name, row in true.items()),
         left_out=tuple(name for name in asked if name not in true),
-        files={path.name: _digest(path) for path in (questions, groundtruth)},
+        files={"questions": _digest(questions), "ground truth": _digest(groundtruth)},
     )
 
 
@@ -66,7 +69,7 @@ def _by_id(path: Path, option: str) -> dict[str, Mapping[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {}
     for number, row in enumerate(rows, start=1):
         name = row.get("question_id") if isinstance(row, dict) else None
-        if not isinstance(name, str) or not _ID.fullmatch(name):
+        if not isinstance(name, str) or not _ID.fullmatch(name) or name.endswith(_OURS):
             raise OptionError(f"{option} {path.name!r}: item {number} has no usable `question_id`")
         if name in found:
             raise OptionError(f"{option} {path.name!r}: {name!r} stands there twice")
@@ -79,15 +82,18 @@ def _item(name: str, asked: Mapping[str, Any] | None, true: Mapping[str, Any], p
     golden = true.get("answer", true.get("gt_answer"))
     if not isinstance(golden, str) or not golden.strip():
         raise OptionError(f"--groundtruth {path.name!r}: {name!r} has no `answer`")
-    types = true.get("question_type") or ()
-    types = (types,) if isinstance(types, str) else types
+    types = true.get("question_type") or []
+    types = [types] if isinstance(types, str) else types
+    if not isinstance(types, list) or not all(isinstance(each, str) for each in types):
+        raise OptionError(f"--groundtruth {path.name!r}: {name!r} has no usable `question_type`")
     reference = Reference(
         answer=golden,
         meta_info=_text(true.get("meta_info")),
         dimensions=tuple(dict.fromkeys(_TYPES[t] for t in types if t in _TYPES)),
     )
     if asked is None:
-        case = Case(id=name, video="", question=str(true.get("question") or ""))
+        own = str(true.get("video") or name)  # one of its own, where nothing tells
+        case = Case(id=name, video=own, question=str(true.get("question") or ""))
         return Item(case=case, reference=reference, fault="the file of questions lacks it")
     video, question = asked.get("video"), asked.get("question")
     if not isinstance(video, str) or not isinstance(question, str) or not video.strip():
@@ -110,11 +116,11 @@ def video_file(folder: Path, name: str) -> Path:
 
     Raises VideoNotFound where there is none, or where the name leads out of the folder.
     """
-    root = folder.resolve()
-    for ending in ("", *sorted(VIDEO_SUFFIXES)):
+    inside = not Path(name).is_absolute() and ".." not in Path(name).parts
+    known = sorted(VIDEO_SUFFIXES)
+    for ending in ("", *known, *map(str.upper, known)) if inside else ():
         try:
-            path = (root / f"{name}{ending}").resolve()
-            if path.is_relative_to(root) and path.is_file():
+            if (path := folder / f"{name}{ending}").is_file():
                 return path
         except (OSError, ValueError):  # a name that no file can have
             break
@@ -123,9 +129,10 @@ def video_file(folder: Path, name: str) -> Path:
 
 def final_answer(text: str) -> str:
     """What the authors' scorer reads: what stands in `<answer>`, if anything; 30 words of it."""
-    found = _ANSWER.match(text)
-    parts = (found[1] if found else text).split()
-    return " ".join(parts[:MOST_WORDS])
+    start = text.rfind("<answer>")
+    end = text.find("</answer>", start)
+    inner = text[start + len("<answer>") : end] if 0 <= start < end else text
+    return " ".join(inner.split()[:MOST_WORDS])
 
 
 def read_score(text: str) -> float | None:
@@ -150,7 +157,8 @@ def read_prediction(folder: Path, case_id: str, name: str) -> tuple[str, str] | 
     text = first.get("prediction") if isinstance(first, dict) else None
     if first is None or not isinstance(text, str):
         raise ValueError(f"{path} holds no prediction")
-    return text, str(first.get("score") or "")
+    score = first.get("score")
+    return text, "" if score is None else str(score)
 
 
 def write_predictions(folder: Path, name: str, items: Sequence[Item]) -> None:
@@ -166,7 +174,7 @@ def write_predictions(folder: Path, name: str, items: Sequence[Item]) -> None:
         score = "" if told is None else f"Answer: {told:g}"
         row = {"prediction": item.prediction.text, "score": score}
         path = folder / item.case.id / f"{name}.json"
-        text = json.dumps([row], ensure_ascii=False, indent=4)
+        text = to_json([row], indent=4)
         with writing(path):
             if path.is_file() and path.read_text("utf-8") == text:
                 continue

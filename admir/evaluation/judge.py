@@ -9,12 +9,11 @@ from admir.backends.llm.endpoints import hosts
 from admir.backends.llm.forms import JudgeForm
 from admir.backends.llm.model import Model
 from admir.backends.llm.parts import Part, clean, data_block
-from admir.errors import ModelError
+from admir.errors import ModelError, OptionError
 from admir.evaluation.adsqa import read_prediction, read_score
 from admir.evaluation.cases import Case, Judgement, Reference
 from admir.prompts import load_prompt
 from admir.settings import Settings
-from admir.types import Usage
 
 PROMPT = "judge"
 
@@ -22,9 +21,11 @@ PROMPT = "judge"
 class Judge:
     """Judges by the model of the role `judge`. `id` names that and the prompt.
 
-    Raises EndpointError where there is no key or no server, OptionError for a limit in money
-    without prices.
+    Raises EndpointError where there is no key or no server, OptionError where the preset does not
+    say which model judges, or for a limit in money without prices.
     """
+
+    lasting = True
 
     def __init__(self, settings: Settings) -> None:
         self._model = Model(_reachable(settings), ("judge",))
@@ -56,13 +57,11 @@ class Judge:
         reason = " ".join(told.reason.split())
         return Judgement(score=score, reason=reason, usage=reply.usage)
 
-    def spent(self) -> Usage:
-        """What judging has cost so far."""
-        return self._model.spent()
-
 
 class WrittenScores:
     """The scores that stand in files of the layout of the authors of AdsQA."""
+
+    lasting = False
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self._name = folder, name
@@ -80,7 +79,13 @@ class WrittenScores:
 
 
 def _reachable(settings: Settings) -> Settings:
-    """The offline preset has no models: its answers are judged by one of the preset `paper`."""
-    if settings.preset != "offline":
-        return settings
-    return settings.model_copy(update={"preset": "paper"})
+    """The offline preset has no models: its answers are judged by one of the preset `paper`.
+
+    A local server serves whatever it serves: which of its models judges must be said.
+    """
+    if settings.preset == "offline":
+        return settings.model_copy(update={"preset": "paper"})
+    own = settings.roles.get("judge")
+    if settings.preset == "local" and (own is None or own.model is None):
+        raise OptionError("preset 'local': say which model judges: --judge MODEL (or --no-judge)")
+    return settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
@@ -36,11 +37,14 @@ from admir.evaluation.tables import (
 )
 from admir.memory.files import write_whole
 from admir.replay import open_trace
+from admir.text import shown
 from admir.types import Step
 from admir.views.notebook.markup import Html, cut, div, folded, joined, tag
 
 MOST_WORST, MOST_FLIPS, MOST_FAILURES = 20, 100, 500
 _LONGEST = 1_500
+_STEERS = re.compile(r"[\\|`]|\](?=\()|!(?=\[)")
+"""What Markdown takes for links, pictures, code and cells."""
 
 
 def write_report(folder: Path, run: Run) -> Scores:
@@ -251,11 +255,14 @@ def markdown(table: Table) -> str:
     """A table in Markdown under its title."""
     rows = [table.columns, tuple("---" for _ in table.columns), *table.rows[:MOST_FAILURES]]
     lines = [f"| {' | '.join(map(_cell, row))} |" for row in rows]
-    return "\n".join([f"## {table.title}", "", *lines, *(["", table.note] if table.note else [])])
+    left = len(table.rows) - MOST_FAILURES
+    note = table.note or (f"and {left:,} more, in predictions.jsonl" if left > 0 else "")
+    return "\n".join([f"## {table.title}", "", *lines, *(["", note] if note else [])])
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    line = " ".join(shown(text).split()).replace("<", "&lt;")
+    return _STEERS.sub(r"\\\g<0>", line)
 
 
 def _worst_text(item: Item) -> str:

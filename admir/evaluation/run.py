@@ -19,7 +19,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
@@ -37,6 +37,7 @@ _PREDICTION = TypeAdapter(Prediction)
 _JUDGEMENT = TypeAdapter(Judgement)
 _USAGE = TypeAdapter(Usage)
 _NO_USAGE = Usage()
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,7 @@ class RunInfo:
     admir_version: str = ""
     code: str = ""
     build_usage: Usage = _NO_USAGE
+    spent: Usage = _NO_USAGE
     stopped: str = ""
 
 
@@ -92,8 +94,7 @@ class RunFolder:
 
     def prediction(self, case: Case) -> Prediction | None:
         """The answer that is there already; one that failed is asked for again."""
-        known = self._journal.get(f"prediction:{case.id}")
-        found = _PREDICTION.validate_python(known) if known else None
+        found = _kept(_PREDICTION, self._journal.get(f"prediction:{case.id}"))
         return None if found is None or found.error else found
 
     def keep_prediction(self, case: Case, prediction: Prediction) -> None:
@@ -102,8 +103,7 @@ class RunFolder:
 
     def judgement(self, case: Case, text: str, judge: str) -> Judgement | None:
         """The score that this judge gave this very answer; one that failed is asked for again."""
-        known = self._journal.get(_judged(case, text, judge))
-        found = _JUDGEMENT.validate_python(known) if known else None
+        found = _kept(_JUDGEMENT, self._journal.get(_judged(case, text, judge)))
         return None if found is None or found.error else found
 
     def keep_judgement(self, case: Case, text: str, judge: str, judgement: Judgement) -> None:
@@ -112,13 +112,22 @@ class RunFolder:
 
     def build_usage(self) -> Usage:
         """What building memories for this run has cost."""
-        known = self._journal.get("builds")
-        return _USAGE.validate_python(known) if known else _NO_USAGE
+        return _kept(_USAGE, self._journal.get("builds")) or _NO_USAGE
+
+    def spent(self) -> Usage:
+        """What all of this run has cost, with what failed and was asked for again."""
+        return _kept(_USAGE, self._journal.get("spent")) or _NO_USAGE
 
     def add_build(self, usage: Usage) -> None:
         """Count a build."""
         if usage != _NO_USAGE:
             self._journal.put("builds", to_jsonable_python(self.build_usage() + usage))
+            self.add_spent(usage)
+
+    def add_spent(self, usage: Usage) -> None:
+        """Count an answer or a score."""
+        if usage != _NO_USAGE:
+            self._journal.put("spent", to_jsonable_python(self.spent() + usage))
 
     def write(self, run: Run) -> None:
         """Write `run.json` and `predictions.jsonl` anew."""
@@ -126,6 +135,14 @@ class RunFolder:
             write_whole(self.path / RUN, to_json(to_jsonable_python(run.info), indent=1) + "\n")
             lines = "".join(f"{to_json(_row(item))}\n" for item in run.items)
             write_whole(self.path / PREDICTIONS, lines)
+
+
+def _kept(kind: TypeAdapter[T], value: Any) -> T | None:
+    """What was written down; None where there is nothing, or nothing that can be read."""
+    try:
+        return kind.validate_python(value) if value else None
+    except ValidationError:
+        return None
 
 
 def _judged(case: Case, text: str, judge: str) -> str:

@@ -8,20 +8,21 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from admir.concurrency import stream_events, together
-from admir.errors import AdmirError, BackendUnavailable
+from admir.errors import BackendUnavailable
+from admir.evaluation.adsqa import final_answer
 from admir.evaluation.cases import Case, Item, Judgement, Prediction, Reference, Suite, by_video
 from admir.evaluation.run import Run, RunFolder, RunInfo, without_meta
-from admir.evaluation.systems import Answering, System, predicted
+from admir.evaluation.systems import Answering, System, failure_of, predicted
 from admir.trace import BuildProgress
-from admir.types import Usage
 
 UNPRICED = "the limit of money cannot be kept: no price is known of a model that was called"
 
 
 class Scorer(Protocol):
-    """Gives scores. `id` names what they depend on."""
+    """Gives scores. `id` names what they depend on; those that are `lasting` are kept."""
 
     id: str
+    lasting: bool
 
     async def score(self, case: Case, reference: Reference, text: str) -> Judgement:
         """The word on an answer."""
@@ -64,7 +65,7 @@ class Runner:
     concurrency: int
     spend_limit: float | None = None
     _stopped: str = ""
-    _spent: Usage = field(default_factory=Usage)
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     _done: dict[str, Item] = field(default_factory=dict)
 
     def run(self) -> AsyncGenerator[RunEvent, None]:
@@ -93,7 +94,6 @@ class Runner:
             finally:
                 room.release()
 
-        self._count_what_is_there()
         try:
             async with asyncio.TaskGroup() as group:
                 for video, items in by_video(self.suite.items).items():
@@ -102,30 +102,14 @@ class Runner:
         except BaseExceptionGroup as failed:
             raise failed.exceptions[0] from None
 
-    def _count_what_is_there(self) -> None:
-        self._spent = self.folder.build_usage()
-        for item in self.suite.items:
-            prediction = self.folder.prediction(item.case)
-            judgement = self._known_judgement(item, prediction) if prediction else None
-            for known in (prediction, judgement):
-                self._spent += known.usage if known else Usage()
-
     async def _video(
         self, video: str, items: Sequence[Item], turns: asyncio.Semaphore, emit: _Emit
     ) -> None:
         """All items about a video, which is opened where one of them has no answer yet."""
-        open_ = [i for i in items if not i.fault and self.folder.prediction(i.case) is None]
         answer: Answering | None = None
         failed: Prediction | None = None
-        if open_ and not self._over():
-            try:
-                answer, usage = await self.system.open(video, emit)
-                self.folder.add_build(usage)
-                self._spent += usage
-            except BackendUnavailable:
-                raise
-            except AdmirError as error:
-                failed = Prediction(error=str(error), kind=error.kind)
+        if any(not item.fault and self._prediction(item.case) is None for item in items):
+            answer, failed = await self._opened(video, emit)
 
         async def one(item: Item) -> None:
             async with turns:
@@ -135,10 +119,29 @@ class Runner:
 
         await together([one(item) for item in items])
 
+    async def _opened(self, video: str, emit: _Emit) -> tuple[Answering | None, Prediction | None]:
+        """What answers about a video, or why nothing can; neither where the money is spent.
+
+        One after another: what opening one costs may be too much for the next.
+        """
+        async with self._opening:
+            if self._over():
+                return None, None
+            try:
+                answer, usage = await self.system.open(video, emit)
+            except BackendUnavailable:
+                raise
+            except Exception as error:  # noqa: BLE001 - a video of many must not cost a night's run
+                failed = failure_of(error)
+                self.folder.add_spent(failed.usage)
+                return None, failed
+            self.folder.add_build(usage)
+            return answer, None
+
     async def _item(self, item: Item, answer: Answering | None, failed: Prediction | None) -> Item:
         if item.fault:
             return item
-        prediction = self.folder.prediction(item.case)
+        prediction = self._prediction(item.case)
         if prediction is None:
             prediction = await self._predicted(item.case, answer, failed)
         if prediction is None:
@@ -155,22 +158,28 @@ class Runner:
         found = failed
         if answer is not None and not self._over():
             found = await predicted(answer, case)
-            self._spent += found.usage
-        if found is not None:
+            self.folder.add_spent(found.usage)
+        if found is not None and self.system.lasting:
             self.folder.keep_prediction(case, found)
         return found
 
     async def _judged(self, item: Item, prediction: Prediction, scorer: Scorer) -> Judgement | None:
-        known = self._known_judgement(item, prediction)
+        known = self._judgement(item, prediction)
         if known is not None or self._over():
             return known
-        found = await scorer.score(item.case, item.reference, prediction.text)
-        self._spent += found.usage
-        self.folder.keep_judgement(item.case, prediction.text, scorer.id, found)
+        found = await scored(scorer, item, final_answer(prediction.text))
+        self.folder.add_spent(found.usage)
+        if scorer.lasting:
+            self.folder.keep_judgement(item.case, prediction.text, scorer.id, found)
         return found
 
-    def _known_judgement(self, item: Item, prediction: Prediction) -> Judgement | None:
-        if self.scorer is None:
+    def _prediction(self, case: Case) -> Prediction | None:
+        """The answer of an earlier run."""
+        return self.folder.prediction(case) if self.system.lasting else None
+
+    def _judgement(self, item: Item, prediction: Prediction) -> Judgement | None:
+        """The score of an earlier run."""
+        if self.scorer is None or not self.scorer.lasting:
             return None
         return self.folder.judgement(item.case, prediction.text, self.scorer.id)
 
@@ -178,22 +187,37 @@ class Runner:
         """Whether the money is spent; what is under way then ends."""
         if self.spend_limit is None or self._stopped:
             return bool(self._stopped)
-        if self._spent.unpriced:
+        spent = self.folder.spent()
+        if spent.unpriced:
             self._stopped = UNPRICED
-        elif self._spent.cost_usd >= self.spend_limit:
-            self._stopped = f"${self._spent.cost_usd:.2f} of ${self.spend_limit:.2f} are spent"
+        elif spent.cost_usd >= self.spend_limit:
+            self._stopped = f"${spent.cost_usd:.2f} of ${self.spend_limit:.2f} are spent"
         return bool(self._stopped)
 
     def _as_it_stands(self) -> Run:
         items = tuple(self._done.get(i.case.id, self._so_far(i)) for i in self.suite.items)
-        info = replace(self.info, build_usage=self.folder.build_usage(), stopped=self._stopped)
+        info = replace(
+            self.info,
+            build_usage=self.folder.build_usage(),
+            spent=self.folder.spent(),
+            stopped=self._stopped,
+        )
         return Run(info=info, items=without_meta(items))
 
     def _so_far(self, item: Item) -> Item:
         """An item that this run did not come to, as an earlier one left it."""
-        prediction = None if item.fault else self.folder.prediction(item.case)
+        prediction = None if item.fault else self._prediction(item.case)
         if prediction is None:
             return item
-        return replace(
-            item, prediction=prediction, judgement=self._known_judgement(item, prediction)
-        )
+        return replace(item, prediction=prediction, judgement=self._judgement(item, prediction))
+
+
+async def scored(scorer: Scorer, item: Item, text: str) -> Judgement:
+    """The word on an answer, or why there is none; raises BackendUnavailable."""
+    try:
+        return await scorer.score(item.case, item.reference, text)
+    except BackendUnavailable:
+        raise
+    except Exception as error:  # noqa: BLE001 - an item of many must not cost a night's run
+        failed = failure_of(error)
+        return Judgement(score=None, error=failed.error, usage=failed.usage)

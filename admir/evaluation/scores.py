@@ -65,10 +65,15 @@ class Flip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Run B against run A on the same items: by group and metric, and the items that changed."""
+    """Run B against run A on the same items: by group and metric, and the items that changed.
+
+    `judges` are those of A and B: another one is a difference of its own.
+    """
 
     groups: Mapping[str, Mapping[str, Difference]]
     flips: tuple[Flip, ...]
+    videos: int
+    judges: tuple[str, str]
 
 
 def scores_of(run: Run) -> Scores:
@@ -87,7 +92,9 @@ def scores_of(run: Run) -> Scores:
 def compare(a: Run, b: Run) -> Comparison:
     """B against A; raises OptionError where they are not of the same items."""
     after = {item.case.id: item for item in b.items}
-    if a.info.suite != b.info.suite or {i.case.id for i in a.items} != after.keys():
+    asked = {i.case.id: (i.case.question, i.reference.answer) for i in a.items}
+    same = {name: (i.case.question, i.reference.answer) for name, i in after.items()}
+    if a.info.suite != b.info.suite or asked != same:
         raise OptionError(
             f"the runs {a.info.name!r} and {b.info.name!r} are not of the same questions"
         )
@@ -100,7 +107,12 @@ def compare(a: Run, b: Run) -> Comparison:
     }
     flips = [pair for pair in pairs if pair.before.score != pair.after.score]
     flips.sort(key=lambda pair: pair.after.score - pair.before.score)
-    return Comparison(groups=groups, flips=tuple(flips))
+    return Comparison(
+        groups=groups,
+        flips=tuple(flips),
+        videos=draws.videos,
+        judges=(a.info.judge, b.info.judge),
+    )
 
 
 def worst(run: Run, most: int) -> list[Item]:

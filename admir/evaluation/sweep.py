@@ -129,7 +129,9 @@ def _lines(name: str, runs: Sequence[Measured]) -> str:
 
 def _series(group: str, shares: Sequence[Share]) -> Series:
     """The values of a group; the intervals of all items together are drawn, those of parts not."""
-    intervals = [(100 * s.low, 100 * s.high) for s in shares if s.low is not None and s.high]
+    intervals = [
+        (100 * s.low, 100 * s.high) for s in shares if s.low is not None and s.high is not None
+    ]
     return Series(
         name=group,
         values=tuple(100 * share.mean for share in shares),

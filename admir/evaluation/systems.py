@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,6 +24,7 @@ from admir.concurrency import last_of
 from admir.errors import AdmirError, BackendUnavailable, OptionError, VideoUnreadable
 from admir.evaluation.adsqa import final_answer, read_prediction, video_file
 from admir.evaluation.cases import Case, Prediction
+from admir.memory.store import MemoryStore
 from admir.perception.decode import Picture, open_container, sample_times
 from admir.perception.frames import length_s, picture_track
 from admir.perception.seek import pictures
@@ -47,9 +48,13 @@ Tell = Callable[[BuildProgress], None]
 
 
 class System(Protocol):
-    """What answers. `config` is what its answers depend on: a run goes on with the same alone."""
+    """What answers. `config` is what its answers depend on: a run goes on with the same alone.
+
+    Answers that are `lasting` are kept, and not asked for again.
+    """
 
     name: str
+    lasting: bool
     config: Mapping[str, Any]
 
     async def open(self, video: str, tell: Tell) -> tuple[Answering, Usage]:
@@ -75,7 +80,7 @@ class AgentSystem:
     settings: Settings
     videos: Path
     name: str = "agent"
-    _one_build: asyncio.Lock = field(default_factory=asyncio.Lock)
+    lasting: bool = True
 
     def __post_init__(self) -> None:
         mind = open_mind(self.settings)
@@ -87,15 +92,18 @@ class AgentSystem:
         }
 
     async def open(self, video: str, tell: Tell) -> tuple[Answering, Usage]:
-        """See `System`: the memory is built where it is missing, one at a time."""
-        path = video_file(self.videos, video)
-        async with self._one_build:
-            built = await last_of(
-                build_events(path, self.settings),
-                lambda event: tell(event) if isinstance(event, BuildProgress) else None,
-            )
+        """See `System`: the memory is built where it is missing.
+
+        What people have corrected in it is left out: the system is measured, not they.
+        """
+        path, store = video_file(self.videos, video), MemoryStore(self.settings.memories)
+        built = await last_of(
+            build_events(path, self.settings),
+            lambda event: tell(event) if isinstance(event, BuildProgress) else None,
+        )
         assert isinstance(built, Built)
-        opened = await asyncio.to_thread(open_for_asking, built.memory, self.settings)
+        memory = store.read_built(built.memory.video.id)
+        opened = await asyncio.to_thread(open_for_asking, memory, self.settings)
 
         async def answer(case: Case) -> Prediction:
             async with aclosing(ask_opened(opened, case.question)) as events:
@@ -110,13 +118,15 @@ class AgentSystem:
                 trace=found.trace or "",
             )
 
-        return answer, Usage() if built.reused else built.memory.provenance.usage
+        made = "store" in built.stage_seconds  # not where only the vectors are new
+        return answer, memory.provenance.usage if made else Usage()
 
 
 class BaselineSystem:
     """A model alone, end to end: 16 uniform frames with their times, then the question (B.1)."""
 
     name = "end-to-end"
+    lasting = True
 
     def __init__(self, settings: Settings, videos: Path) -> None:
         if settings.preset == "offline":
@@ -168,7 +178,7 @@ def _interleaved(shown: list[Picture]) -> list[Part]:
     return [
         part
         for picture in shown
-        for part in (f"Frame at {picture.time_s:.2f} s:", image(picture, BASELINE_SIDE))
+        for part in (f"Frame at {picture.time_s:.2f} s:", image(picture, BASELINE_SIDE, whole=True))
     ]
 
 
@@ -176,6 +186,8 @@ class FilesSystem:
     """Answers that somebody else has given, in the layout of the authors of AdsQA."""
 
     name = "files"
+    lasting = False
+    """Reading them again costs nothing, and they may have changed."""
 
     def __init__(self, folder: Path, prediction_name: str) -> None:
         if not folder.is_dir():
@@ -204,8 +216,13 @@ async def predicted(answer: Answering, case: Case) -> Prediction:
         return await answer(case)
     except BackendUnavailable:
         raise
-    except AdmirError as error:
+    except Exception as error:  # noqa: BLE001 - an item of many must not cost a night's run
+        return failure_of(error)
+
+
+def failure_of(error: Exception) -> Prediction:
+    """No answer, and why."""
+    if isinstance(error, AdmirError):
         return Prediction(error=str(error), kind=error.kind, usage=paid_for(error))
-    except Exception as error:  # noqa: BLE001 - a fault of ours must not cost a night's run
-        told = AdmirError(f"unexpected {type(error).__name__}: {error}")
-        return Prediction(error=str(told), kind="unexpected")
+    told = AdmirError(f"unexpected {type(error).__name__}: {error}")
+    return Prediction(error=str(told), kind="unexpected")

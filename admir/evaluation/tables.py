@@ -18,8 +18,11 @@ from admir.evaluation.scores import (
     Comparison,
     Scores,
 )
-from admir.evaluation.statistics import Difference, Share
+from admir.evaluation.statistics import LEVEL, Difference, Share
 from admir.types import Usage
+
+LEAST_VIDEOS = 10
+"""Of fewer, no run is called better."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +101,7 @@ def cost_table(run: Run) -> Table:
             ("answers", *_cost(run.usage), mean_s),
             ("scores", *_cost(run.judge_usage), ""),
             ("memories built", *_cost(run.info.build_usage), ""),
+            ("all, with what failed", *_cost(run.info.spent), ""),
         ),
     )
 
@@ -185,16 +189,20 @@ def points(found: Difference) -> str:
 
 
 def verdict_of(comparison: Comparison) -> str:
-    """In a sentence, whether B is better, by strict accuracy."""
+    """In a sentence or two, whether B is better, by strict accuracy."""
     found = comparison.groups[OVERALL][STRICT]
-    points = f"{100 * found.mean:+.1f} points of strict accuracy"
-    if found.low is None:
-        return f"B has {points}; all items are of one video, so that nothing can be said of others."
-    if found.is_sure:
-        return (
-            f"B is {'better' if found.mean > 0 else 'worse'}: {points}, more than chance explains."
-        )
-    return f"No difference can be told: {points}, which chance explains as well."
+    told = f"{100 * found.mean:+.1f} points of strict accuracy"
+    a, b = comparison.judges
+    judged = (
+        "" if a == b else f" A was judged by {a or 'nobody'}, B by {b or 'nobody'}: no fair race."
+    )
+    if comparison.videos < LEAST_VIDEOS:
+        few = f"{comparison.videos} videos say too little of others"
+        return f"No difference can be told: {told}, and {few}.{judged}"
+    if found.is_sure and found.p_value < 1 - LEVEL:
+        word = "better" if found.mean > 0 else "worse"
+        return f"B is {word}: {told}, more than chance explains.{judged}"
+    return f"No difference can be told: {told}, which chance explains as well.{judged}"
 
 
 def item_lines(item: Item) -> Sequence[tuple[str, str]]:

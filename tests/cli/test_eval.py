@@ -93,6 +93,8 @@ def test_what_leaves_this_machine_is_said_first(call: Call, tmp_path: Path) -> N
         (("--no-judge", "--system", "end-to-end"), 2, "asks a model"),
         (("--no-judge", "--predictions", "nowhere", "--name", "x"), 2, "there is no folder"),
         (("--no-judge", "--predictions", "."), 2, "--predictions needs --name"),
+        (("--no-judge", "--predictions", ".", "--name", "x", "--out", "."), 2, "written over"),
+        (("--judge", "x", "--set", "roles=5"), 2, "must be a JSON object"),
         (("--no-judge", "--videos", "nowhere"), 2, "--videos: there is no folder"),
         (("--no-judge", "--questions", "nowhere"), 2, "'nowhere' cannot be read"),
         (("--no-judge", "--name", "../x"), 2, "--name '../x' must be"),

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from admir.evaluation import read_adsqa
+from admir.concurrency import last_of, run_sync
+from admir.evaluation import Runner, read_adsqa
 from admir.evaluation.cases import Suite
+from admir.evaluation.run import Run, RunInfo, open_folder, read_run
 from tests.model_replies import Asked
 
 META = "The ad is about a wall. CANARY-META"
@@ -59,3 +61,19 @@ def part_of(asked: Asked) -> int:
 
 def judged(score: str, *, contradicts: bool = False) -> dict[str, Any]:
     return {"reason": "so it is", "contradicts": contradicts, "score": score}
+
+
+def go(out: Path, suite: Suite, system: Any, scorer: Any, **more: Any) -> Run:
+    """Run to the end; the run as it stands on disk."""
+    info = RunInfo(
+        name="run",
+        suite=suite.name,
+        dimensions=suite.dimensions,
+        config=system.config,
+        judge=scorer.id if scorer else "",
+    )
+    with open_folder(out, info) as folder:
+        runner = Runner(suite=suite, system=system, scorer=scorer, folder=folder, info=info,
+                        concurrency=4, **more)  # fmt: skip
+        run_sync(last_of(runner.run()))
+    return read_run(out)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,9 @@ def test_questions_may_say_what_they_must_not(tmp_path):
         ({"question_id": "q1"}, "stands there twice"),
         ({"answer": ""}, "has no `answer`"),
         ({"video": None}, "needs the texts"),
+        ({"question_type": 5}, "no usable `question_type`"),
+        ({"question_type": [["Type_1"]]}, "no usable `question_type`"),
+        ({"question_id": "run.json"}, "no usable `question_id`"),
     ],
 )
 def test_items_of_another_form_are_refused_by_name(tmp_path, change, why):
@@ -150,6 +155,31 @@ def test_prediction_files_of_another_form_are_refused(tmp_path, data):
     (tmp_path / "q0/x.json").write_text(data)
     with pytest.raises(ValueError, match=r"x\.json"):
         read_prediction(tmp_path, "q0", "x")
+
+
+def test_a_long_answer_without_an_end_is_read_at_once():
+    started = time.monotonic()
+    assert final_answer("<answer>" + " " * 200_000) == "<answer>"
+    assert time.monotonic() - started < 1
+
+
+def test_half_a_character_is_written_too(tmp_path):
+    [item, *_] = suite_of(tmp_path, rows(1)).items
+    write_predictions(tmp_path, "x", [replace(item, prediction=Prediction(text="a \ud83d"))])
+    assert read_prediction(tmp_path, "q0", "x") == ("a \ud83d", "")
+
+
+def test_a_score_may_be_a_number(tmp_path):
+    (tmp_path / "q0").mkdir()
+    (tmp_path / "q0/x.json").write_text('[{"prediction": "a", "score": 0}]')
+    assert read_prediction(tmp_path, "q0", "x") == ("a", "0")
+
+
+def test_a_video_may_be_a_link_with_a_loud_ending(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "film.bin").write_bytes(b"x")
+    (tmp_path / "in/a.MP4").symlink_to(tmp_path / "film.bin")
+    assert video_file(tmp_path / "in", "a").name == "a.MP4"
 
 
 def test_the_bundled_set_is_of_the_form_and_of_the_bundled_ad():

@@ -17,7 +17,7 @@ from admir.evaluation.sweep import Variant, variants, write_sweep
 from admir.settings import load_settings
 from admir.types import Usage
 
-HOSTILE = '<img src=x onerror="window.pwned=1"> | `x` \u202e $1'
+HOSTILE = '<img src=x onerror="window.pwned=1"> | `x` \u202e $1 ![a](http://b) [c](javascript:d)'
 
 
 def run_of(scores, name="run", **info) -> Run:
@@ -100,6 +100,8 @@ def test_html_and_markdown_tell_the_same(tmp_path):
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert all(row.replace("\\|", "").count("|") >= 3 for row in rows)
     assert "<img" not in text
+    told = re.sub(r"\\.", "", text)
+    assert re.findall(r"!?\[[^\]]*\]\((.*?)\)", told) == ["accuracy.svg", "published.svg"]
 
 
 def test_equal_runs_make_equal_reports(tmp_path):
@@ -135,6 +137,12 @@ def test_a_comparison_says_whether_the_difference_is_real(tmp_path):
     many = [run_of([score] * 60, name) for name, score in (("a", 0), ("b", 1))]
     write_comparison(tmp_path, *many)
     assert "B is better: +100.0 points" in (tmp_path / "diff.md").read_text("utf-8")
+    few = [run_of([score] * 4, name) for name, score in (("a", 0), ("b", 1))]
+    write_comparison(tmp_path, *few)
+    assert "2 videos say too little" in (tmp_path / "diff.md").read_text("utf-8")
+    other = [many[0], run_of([1] * 60, "b", judge="o1 1234")]
+    write_comparison(tmp_path, *other)
+    assert "B by o1 1234: no fair race" in (tmp_path / "diff.md").read_text("utf-8")
 
 
 def planned() -> list[Variant]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -13,34 +14,19 @@ from pathlib import Path
 
 import pytest
 
-from admir.concurrency import last_of, run_sync
 from admir.errors import EndpointError, OptionError
-from admir.evaluation import Runner, scores_of
+from admir.evaluation import scores_of
+from admir.evaluation.cases import Prediction
 from admir.evaluation.judge import Judge, WrittenScores
-from admir.evaluation.run import RunInfo, open_folder, read_run
+from admir.evaluation.run import open_folder, read_run
 from admir.evaluation.scores import RELAXED, RELAXED_PAPER, STRICT, compare
-from admir.evaluation.systems import AgentSystem, BaselineSystem, FilesSystem
-from tests.evaluation.making import judged, part_of, rows, suite_of, write_answers, write_files
+from admir.evaluation.systems import AgentSystem, FilesSystem
+from admir.types import Usage
+from tests.evaluation.making import go, judged, part_of, rows, suite_of, write_answers, write_files
 from tests.model_replies import finish
 from tests.model_server import Http
 
 ADMIR = Path(sys.executable).parent / "admir"
-
-
-def go(out, suite, system, scorer, **more):
-    """Run to the end; the run as it stands on disk."""
-    info = RunInfo(
-        name="run",
-        suite=suite.name,
-        dimensions=suite.dimensions,
-        config=system.config,
-        judge=scorer.id if scorer else "",
-    )
-    with open_folder(out, info) as folder:
-        runner = Runner(suite=suite, system=system, scorer=scorer, folder=folder, info=info,
-                        concurrency=4, **more)  # fmt: skip
-        run_sync(last_of(runner.run()))
-    return read_run(out)
 
 
 @pytest.fixture
@@ -118,65 +104,6 @@ def test_what_is_true_reaches_the_judge_alone(tmp_path, grey, server, settings):
     assert "CANARY-META" not in told
 
 
-def test_the_agent_is_measured_with_its_parts_switched_off(tmp_path, grey, server, settings):
-    videos = Path(grey.video.path).parent
-    suite = suite_of(tmp_path, [row | {"video": "ramp.mp4"} for row in rows(1)])
-    plain = settings(communication_expert=False, max_steps=2)
-    run = go(tmp_path / "run", suite, AgentSystem(plain, videos), None)
-    [item] = run.items
-    assert item.prediction.text == "A grey wall."
-    assert item.failure == "not judged"
-    assert Path(item.prediction.trace).is_file()
-    tools = [t["function"]["name"] for t in server.asked("controller")[0].body["tools"]]
-    assert "communication_expert" not in tools
-    assert run.info.config["settings"]["max_steps"] == 2
-    assert run.info.build_usage.calls > 0
-    with pytest.raises(OptionError, match=r"another settings \(max_steps\)"):
-        go(tmp_path / "run", suite, AgentSystem(settings(max_steps=3), videos), None)
-
-
-def test_the_baseline_sees_sixteen_frames_with_their_times(tmp_path, grey, server, settings):
-    videos = Path(grey.video.path).parent
-    suite = suite_of(tmp_path, [row | {"video": "ramp"} for row in rows(1)])
-    run = go(tmp_path / "run", suite, BaselineSystem(settings(), videos), Judge(settings()))
-    assert run.items[0].score == 1
-    [asked] = server.asked("baseline")
-    assert asked.body["temperature"] == 0
-    times = [float(t) for t in re.findall(r"Frame at (\d+\.\d\d) s:", asked.text)]
-    assert len(asked.images) == len(times) == 16
-    assert times == pytest.approx([17 / 16 * (n + 0.5) for n in range(16)], abs=0.02)
-    kinds = [isinstance(part, str) for part in asked.sequence]
-    assert kinds == [True, False] * 16 + [True], "a time before each frame, then the question"
-    assert asked.sequence[-1] == "Question: What is seen in part 0?"
-    levels = [picture.mean() for picture in asked.images]
-    assert levels == sorted(levels)
-
-
-def test_the_offline_preset_has_no_baseline(settings, tmp_path):
-    with pytest.raises(OptionError, match="asks a model"):
-        BaselineSystem(settings(preset="offline"), tmp_path)
-
-
-def test_a_video_that_is_not_there_fails_its_items_alone(tmp_path, grey, server, settings):
-    videos = Path(grey.video.path).parent
-    items = [row | {"video": "ramp" if n else "gone"} for n, row in enumerate(rows(2))]
-    suite = suite_of(tmp_path, items)
-    run = go(tmp_path / "run", suite, AgentSystem(settings(), videos), Judge(settings()))
-    assert [item.score for item in run.items] == [0, 1]
-    assert "no video 'gone'" in run.items[0].failure
-
-
-def test_a_model_that_fails_at_an_item_fails_that_alone(tmp_path, grey, server, settings):
-    videos = Path(grey.video.path).parent
-    server.script["baseline"] = lambda asked: (
-        Http(400, "too long") if "part 1" in asked.text else {"answer": "A wall."}
-    )
-    suite = suite_of(tmp_path, [row | {"video": "ramp"} for row in rows(3)])
-    run = go(tmp_path / "run", suite, BaselineSystem(settings(), videos), Judge(settings()))
-    assert [item.score for item in run.items] == [1, 0, 1]
-    assert "too long" in run.items[1].failure
-
-
 def test_an_endpoint_that_refuses_the_key_ends_the_run_and_keeps_what_is_done(
     tmp_path, suite, answers, server, settings
 ):
@@ -203,15 +130,6 @@ def test_a_limit_of_money_ends_the_run_and_the_next_one_goes_on(
     assert [item.failure for item in run.items] == [""] * 6
     assert len(server.asked("judge")) == 6
     assert run.info.stopped == ""
-
-
-def test_scores_that_stand_in_the_files_are_taken(tmp_path, suite):
-    scores = ("Answer: 1", "Answer: 0.5", "Answer: 0", "", "Answer: 7", "1")
-    told = {f"q{n}": (f"Answer {n}", score) for n, score in enumerate(scores)}
-    folder = write_answers(tmp_path / "answers", "x", told)
-    run = go(tmp_path / "run", suite, FilesSystem(folder, "x"), WrittenScores(folder, "x"))
-    assert [item.score for item in run.items] == [1, 0.5, 0, 0, 0, 1]
-    assert [item.case.id for item in run.items if item.failure] == ["q3", "q4"]
 
 
 def test_two_runs_are_compared_item_by_item(tmp_path, suite, answers, server, settings):
@@ -318,3 +236,50 @@ def test_money_is_kept_to_the_last_digit(tmp_path, suite, answers, server, setti
     assert run.judge_usage.cost_usd == pytest.approx(6 * 0.000123, rel=1e-9)
     again = go(tmp_path / "run", suite, answers, Judge(settings(prices=prices)))
     assert again.judge_usage == run.judge_usage
+
+
+def test_what_failed_has_cost_something_too(tmp_path, suite, answers, server, settings):
+    """A judge that never says what can be read: the limit is that of all runs together."""
+    server.script["judge"] = lambda asked: "no JSON"
+    prices = {"gpt-4o-2024-08-06": {"input": 1_000, "output": 0}}  # three tries: 30 cents an item
+    judge = Judge(settings(prices=prices, cache=False))
+    for _ in range(4):
+        run = go(tmp_path / "run", suite, answers, judge, spend_limit=2)
+    assert len(server.asked("judge")) <= 3 * (7 + 3)
+    assert run.info.stopped.endswith("of $2.00 are spent")
+    assert run.info.spent.cost_usd == pytest.approx(0.1 * len(server.asked("judge")))
+
+
+def test_memories_are_built_one_by_one_until_the_money_is_spent(tmp_path):
+    class Dear:
+        name, lasting, config, opened = "dear", True, {"system": "dear"}, 0
+
+        async def open(self, video, tell):
+            self.opened += 1
+            await asyncio.sleep(0.01)
+
+            async def answer(case):
+                return Prediction(text="so")
+
+            return answer, Usage(calls=1, cost_usd=5.0)
+
+    system = Dear()
+    run = go(tmp_path / "run", suite_of(tmp_path, rows(12)), system, None, spend_limit=5)
+    assert system.opened == 1
+    assert run.info.spent.cost_usd == 5.0
+    assert [bool(i.prediction) for i in run.items].count(True) == 0, "what is spent is spent"
+
+
+@pytest.mark.parametrize("at", ["open", "score"])
+def test_a_fault_of_ours_fails_an_item_and_not_the_run(tmp_path, suite, answers, at, monkeypatch):
+    class Faulty(WrittenScores):
+        async def score(self, case, reference, text):
+            raise KeyError("x")
+
+    async def broken(video, tell):
+        raise KeyError("x")
+
+    if at == "open":
+        monkeypatch.setattr(answers, "open", broken)
+    run = go(tmp_path / "run", suite, answers, Faulty(tmp_path, "x"))
+    assert all("unexpected KeyError" in item.failure for item in run.items)

@@ -187,7 +187,7 @@ def test_a_correction_that_says_nothing_is_refused(kind, text, was, why):
 
 
 def test_a_line_that_nobody_read_cannot_be_corrected():
-    with pytest.raises(CorrectionError, match="no line of 'ad' reads \"LUMIVO\""):
+    with pytest.raises(CorrectionError, match="no line of 'ad' was read as \"LUMIVO\""):
         added(make(), (), line("LUMIVO", "x"))
 
 

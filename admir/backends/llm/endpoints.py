@@ -86,7 +86,8 @@ def embedding_model(settings: Settings, name: str) -> RoleModel:
 
 def _role_model(role: Role, own: ModelSettings, settings: Settings, common: str) -> RoleModel:
     base_url = own.base_url or common
-    model = own.model or settings.model or _default_model(role, settings, base_url)
+    shared = None if role == "judge" else settings.model  # one judge for whatever is judged
+    model = own.model or shared or _default_model(role, settings, base_url)
     reasoning = _first(own.reasoning, settings.reasoning, bool(_REASONING.search(model)))
     tokens = _REASONING_TOKENS if reasoning else _OUTPUT_TOKENS
     return RoleModel(

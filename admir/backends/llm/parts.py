@@ -58,24 +58,26 @@ def clean(text: str) -> str:
     return _BRACKET_MARKS.sub(r"(\1", shown(text).translate(_NO_ANGLES))
 
 
-def image(shown: Picture | Grid, longest: int) -> Image:
+def image(shown: Picture | Grid, longest: int, *, whole: bool = False) -> Image:
     """A picture as a JPEG of at most so many pixels a side, and of no more tiles than it fills.
 
+    With `whole` it has all of these pixels, whatever its tiles cost.
     One that was sent before is known by its key, where it has one: then it is not even drawn.
     """
     if shown.key is None:
-        return _encoded(shown.pixels, longest)
-    key = (shown.key, longest)
+        return _encoded(shown.pixels, longest, whole=whole)
+    key = (shown.key, longest, whole)
     known = ENCODED.get(key)
     if known is None:
-        known = _encoded(shown.pixels, longest)
+        known = _encoded(shown.pixels, longest, whole=whole)
         ENCODED.put(key, known, len(known.data))
     return known
 
 
-def _encoded(pixels: Pixels, longest: int) -> Image:
+def _encoded(pixels: Pixels, longest: int, *, whole: bool) -> Image:
     height, width = pixels.shape[:2]
-    small = shrink(pixels, max(pixels_of((width, height), longest)))
+    side = longest if whole else max(pixels_of((width, height), longest))
+    small = shrink(pixels, side)
     ok, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])
     if not ok:
         raise ValueError("a picture could not be encoded")
