@@ -52,7 +52,10 @@ def scores_table(scores: Scores) -> Table:
     if any(_has_no_width(each) for row in scores.rows for each in row.shares.values()):
         how += " One without width says that all videos agree, not that others would."
     wrong = len(scores.failures)
-    counted = f" {wrong:,} items without a score count as wrong." if wrong else ""
+    which = (
+        "1 item without a score counts" if wrong == 1 else f"{wrong:,} items without a score count"
+    )
+    counted = f" {which} as wrong." if wrong else ""
     return Table(
         title="Accuracy, %",
         columns=("ability", "items", *METRICS),
@@ -197,7 +200,8 @@ def verdict_of(comparison: Comparison) -> str:
         "" if a == b else f" A was judged by {a or 'nobody'}, B by {b or 'nobody'}: no fair race."
     )
     if comparison.videos < LEAST_VIDEOS:
-        few = f"{comparison.videos} videos say too little of others"
+        videos = "1 video says" if comparison.videos == 1 else f"{comparison.videos} videos say"
+        few = f"{videos} too little of others"
         return f"No difference can be told: {told}, and {few}.{judged}"
     if found.is_sure and found.p_value < 1 - LEVEL:
         word = "better" if found.mean > 0 else "worse"

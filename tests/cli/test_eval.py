@@ -64,7 +64,7 @@ def test_a_judge_that_fails_is_told_and_the_exit_code_says_so(
                tmp_path / "run", "--judge-url", server.url, "--no-cache")  # fmt: skip
     assert ran.code == 8
     assert "q1: no score: " in ran.words
-    assert "1 items without a score" in ran.words
+    assert "1 item without a score counts as wrong" in ran.words
 
 
 def test_a_judge_that_refuses_ends_the_run_in_one_line(

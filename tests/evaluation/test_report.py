@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 from admir.evaluation.cases import Case, Item, Judgement, Prediction, Reference
 from admir.evaluation.report import write_comparison, write_report
@@ -16,6 +14,9 @@ from admir.evaluation.run import Run, RunInfo
 from admir.evaluation.sweep import Variant, variants, write_sweep
 from admir.settings import load_settings
 from admir.types import Usage
+from tests.browsing import browser
+
+__all__ = ["browser"]
 
 HOSTILE = '<img src=x onerror="window.pwned=1"> | `x` \u202e $1 ![a](http://b) [c](javascript:d)'
 
@@ -175,18 +176,6 @@ def test_the_figures_of_a_sweep_have_every_configuration(tmp_path):
     assert page.count("<figure") == 3
     for told in ("lexical weight beta", "most steps T_max", "w/o visual anchor", "with all"):
         assert told in page
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        own = playwright.chromium.executable_path
-        path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", own))), None)
-        if path is None:
-            pytest.skip("there is no chromium: python -m playwright install chromium")
-        running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

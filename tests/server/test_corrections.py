@@ -8,8 +8,9 @@ import pytest
 from playwright.sync_api import expect
 
 from admir.settings import load_settings
+from tests.browsing import browser
 from tests.server.running import serving
-from tests.server.test_page import NARROW, WIDE, assert_sound, browser, opened
+from tests.server.test_page import NARROW, WIDE, assert_sound, opened
 
 __all__ = ["browser"]
 LINE = {"kind": "screen_text", "was": "LUMIVO", "text": "VELTRA"}

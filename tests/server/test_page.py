@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,14 +13,17 @@ from typing import Any
 import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect
 
 from admir import Memory
 from admir.demo import AD
 from admir.server.page import STATIC
 from admir.settings import ServerSettings, load_settings
 from admir.trace import to_plain
+from tests.browsing import browser
 from tests.server.running import serving
+
+__all__ = ["browser"]
 
 WIDE, NARROW = (1280, 800), (390, 844)
 BACKTRACKS = "What does a lamp like this cost, according to the on-screen text?"
@@ -46,18 +48,6 @@ class Opened:
         self.page.keyboard.press("Enter")
         expect(self.page.locator(".answer, .turn .notice").last).to_be_visible(timeout=20_000)
         return self.page
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        own = playwright.chromium.executable_path
-        path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", own))), None)
-        if path is None:
-            pytest.skip("there is no chromium: python -m playwright install chromium")
-        running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")
