@@ -49,3 +49,23 @@ def test_what_a_model_sees_again_is_told_in_the_right_words(grey, server, option
         'frame, corrected by a person: The sign "HALDEN" is lit.' in server.asked("verify")[0].text
     )
     assert answer.evidence[0].corrected
+
+
+def test_what_the_expert_says_is_told_in_the_right_words(grey, server, options):
+    finding = {
+        "kind": "strategy",
+        "text": "HALD3N stands for calm.",
+        "start_s": 0.0,
+        "end_s": 2.0,
+        "tied_to": "",
+    }
+    server.script["expert"] = lambda asked: {"reading": "HALD3N calms.", "findings": [finding]}
+    server.script["controller"] = lambda asked: (
+        finish("HALDEN stands for calm.", *evidence_ids(asked, "expert"))
+        if asked.step
+        else calls(("communication_expert", {"focus": "strategy"}))
+    )
+    memory = corrected(grey, text="HALDEN", was="HALD3N")
+    answer = ask(memory, "What does it stand for?", **options)
+    assert answer.evidence[0].quote == "strategy: HALDEN stands for calm."
+    assert "HALD3N" not in server.asked("controller")[1].text
