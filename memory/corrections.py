@@ -112,7 +112,7 @@ def corrected(built: Memory, corrections: Sequence[Correction]) -> Memory:
     standing = [c for c in corrections if c.kind == "brand" or c.was in read]
     lines = tuple(_lines(built.screen_text, standing))
     blocks = text_blocks(lines)
-    say = partial(_said_right, phrases=_phrases(lines, blocks, standing))
+    say = partial(reworded, phrases=_phrases(lines, blocks, standing))
     return replace(
         built,
         screen_text=lines,
@@ -143,24 +143,33 @@ def _phrases(
     return told | {each.was: each.text for each in (*lines, *blocks) if each.was}
 
 
-def reworded(text: str, memory: Memory) -> str:
-    """A text that a model or a rule has told of the video, in the right words."""
-    return _said_right(text, phrases_of(memory))
+def reworded(text: str, phrases: Phrases) -> str:
+    """The text in the right words: all of it, what it quotes, and names and prices anywhere.
+
+    Other words may stand there for themselves.
+    """
+    if text in phrases:
+        return phrases[text]
+    if not phrases:
+        return text
+    longest_first = tuple(sorted(phrases, key=len, reverse=True))
+    quoted, bare = _patterns(longest_first, tuple(bool(phrases[was]) for was in longest_first))
+    text = quoted.sub(lambda found: phrases[found[0]] or NO_TEXT, text)
+    return bare.sub(lambda found: phrases[found[0]], text) if bare else text
 
 
-def reread(text: str, memory: Memory) -> str:
-    """A line that was read again, in the right words: nobody corrects a line twice.
+def reread(text: str, memory: Memory, phrases: Phrases) -> str:
+    """A line that was read again, in the right words (`phrases_of` the memory).
 
     Empty where a person says that there is no text. Letters may differ a little from the first
     reading, unless the text is another line of the video; figures may not.
     """
-    phrases = phrases_of(memory)
     if text in phrases or any(text == line.text for line in memory.screen_text):
         return phrases.get(text, text)
     for line in memory.screen_text:
         if line.was and _same_reading(text, line.was):
             return line.text
-    return _said_right(text, phrases)
+    return reworded(text, phrases)
 
 
 def _same_reading(text: str, was: str) -> bool:
@@ -184,21 +193,6 @@ def _clip(
     shown = text_clip(clip.video_id, clip.index, clip.span, blocks, built.utterances).screen_text
     told = replace(clip, caption=say(clip.caption), screen_text=shown)
     return replace(told, corrected=True) if told.index_text != clip.index_text else clip
-
-
-def _said_right(text: str, phrases: Phrases) -> str:
-    """The text in the right words: all of it, what it quotes, and names and prices anywhere.
-
-    Other words may stand there for themselves.
-    """
-    if text in phrases:
-        return phrases[text]
-    if not phrases:
-        return text
-    longest_first = tuple(sorted(phrases, key=len, reverse=True))
-    quoted, bare = _patterns(longest_first, tuple(bool(phrases[was]) for was in longest_first))
-    text = quoted.sub(lambda found: phrases[found[0]] or NO_TEXT, text)
-    return bare.sub(lambda found: phrases[found[0]], text) if bare else text
 
 
 @lru_cache(maxsize=64)

@@ -131,7 +131,7 @@ class MemoryStore:
         """Change the corrections of a memory while nobody else does, or removes it."""
         video_id, film = memory.video.id, memory.video.sha256
         folder = self._folder(video_id)
-        with writing(folder), FileLock(self.root / f".{video_id}.corrections.lock"):
+        with writing(folder), FileLock(self.root / ".corrections.lock"):
             if not is_file(folder / "current"):
                 raise UnknownVideo(self._unknown(video_id))
             kept = self._corrections(video_id)
@@ -267,7 +267,7 @@ class MemoryStore:
         folder = self._folder(video_id)
         if not is_dir(folder):
             raise UnknownVideo(self._unknown(video_id))
-        corrections = FileLock(self.root / f".{video_id}.corrections.lock")
+        corrections = FileLock(self.root / ".corrections.lock")
         with self.building(video_id), writing(folder), corrections:
             owner = self._owner(video_id)
             if owner is None:

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from admir.backends.base import GridReading
 from admir.memory.blocks import text_blocks
-from admir.memory.corrections import reworded
+from admir.memory.corrections import phrases_of, reworded
 from admir.memory.pixels import frames_at
 from admir.perception.decode import sample_times
 from admir.perception.grids import EXPERT_FRAMES, make_grids
@@ -51,19 +51,20 @@ async def run(context: ToolContext, arguments: CommunicationExpert) -> ToolResul
             ),
         )
     )
+    phrases = phrases_of(memory)
     evidence = tuple(
         Evidence(
             video_id=memory.video.id,
             kind="expert",
             span=finding.span.clamp(span),
-            quote=reworded(finding.text, memory),
+            quote=reworded(finding.text, phrases),
             score=1.0,
         )
         for finding in report.findings
     )
     count = f"{len(pictures)} frames of {span} in {-(-len(pictures) // 4)} grids."
     return ToolResult(
-        summary=f"{count}\n{reworded(report.text, memory)}",
+        summary=f"{count}\n{reworded(report.text, phrases)}",
         evidence=evidence,
         grids_s=report.grids_s,
         usage=report.usage,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pydantic import Field, model_validator
 
 from admir.backends.base import Finding, Inspection
-from admir.memory.corrections import reread, reworded
+from admir.memory.corrections import Phrases, phrases_of, reread, reworded
 from admir.memory.pixels import frames_at
 from admir.perception.decode import MAX_SIDE, sample_times
 from admir.tools.base import Arguments, Tool, ToolContext, ToolResult
@@ -53,11 +53,12 @@ async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
             question=arguments.question, span=span, mode=arguments.mode, pictures=tuple(pictures)
         )
     )
-    findings = tuple(_put_right(report.findings, context.memory))
+    phrases = phrases_of(context.memory)
+    findings = tuple(_put_right(report.findings, context.memory, phrases))
     if dense:
         findings = await asyncio.to_thread(_in_full_size, context, findings)
     return ToolResult(
-        summary=f"{len(pictures)} frames of {span}.\n{reworded(report.text, context.memory)}",
+        summary=f"{len(pictures)} frames of {span}.\n{reworded(report.text, phrases)}",
         evidence=tuple(_evidence(context, finding) for finding in findings),
         looked_at=span,
         grids_s=report.grids_s or (tuple(picture.time_s for picture in pictures),),
@@ -65,10 +66,10 @@ async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
     )
 
 
-def _put_right(findings: Sequence[Finding], memory: Memory) -> Iterator[Finding]:
+def _put_right(findings: Sequence[Finding], memory: Memory, phrases: Phrases) -> Iterator[Finding]:
     """What is read again, as people have corrected it."""
     for finding in findings:
-        text = reread(finding.text, memory)
+        text = reread(finding.text, memory, phrases)
         if text:
             wrong = text != finding.text
             yield replace(finding, text=text, corrected=True) if wrong else finding

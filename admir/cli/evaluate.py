@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -110,7 +111,7 @@ def adsqa_command(
 ) -> None:
     """Answer the questions, judge the answers, and write tables with intervals, cost and failures.
 
-    A run that was stopped goes on where it was: nothing is answered or judged twice. With --json:
+    A run that was stopped goes on where it was; what failed is asked for again. With --json:
     {"scores", "usage", "stopped", "out"}.
     """
     from admir.evaluation.adsqa import read_adsqa
@@ -222,7 +223,7 @@ class Work:
         from admir.concurrency import last_of
         from admir.evaluation.adsqa import write_predictions
         from admir.evaluation.report import write_report
-        from admir.evaluation.run import RunInfo, open_folder, own_code, own_version
+        from admir.evaluation.run import RunInfo, open_folder, own_code
         from admir.evaluation.runner import RunEnded, Runner
         from admir.views.progress import RowsBar
 
@@ -235,7 +236,7 @@ class Work:
             seed=self.seed,
             files=self.suite.files,
             left_out=self.suite.left_out,
-            admir_version=own_version(),
+            admir_version=version("admir"),
             code=own_code(),
         )
         with open_folder(out, info) as folder:

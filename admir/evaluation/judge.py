@@ -10,7 +10,7 @@ from admir.backends.llm.forms import JudgeForm
 from admir.backends.llm.model import Model
 from admir.backends.llm.parts import Part, clean, data_block
 from admir.errors import ModelError, OptionError
-from admir.evaluation.adsqa import read_prediction, read_score
+from admir.evaluation.adsqa import final_answer, read_prediction, read_score
 from admir.evaluation.cases import Case, Judgement, Reference
 from admir.prompts import load_prompt
 from admir.settings import Settings
@@ -35,11 +35,12 @@ class Judge:
         self.id = f"{self.model} {load_prompt(PROMPT).sha256[:8]}"
 
     async def score(self, case: Case, reference: Reference, text: str) -> Judgement:
-        """The word on an answer. One that cannot be read after its corrections is a failure.
+        """The word on an answer, as far as AdsQA reads it; what cannot be read is a failure.
 
         Raises EndpointError where no reply can come.
         """
-        if not text.strip():
+        text = final_answer(text)
+        if not text:
             return Judgement(score=0.0, reason="the answer is empty")
         parts: list[Part] = [
             data_block("meta-information", reference.meta_info.splitlines()),

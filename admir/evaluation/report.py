@@ -58,7 +58,7 @@ def write_report(folder: Path, run: Run) -> Scores:
     shown = worst(run, MOST_WORST)
     title = f"{run.info.suite}: {run.info.name}"
     parts = [
-        *_warned(run),
+        *(tag("p", line, class_="warning") for line in _warned(run)),
         html_table(tables[0]),
         *(figure(svg, alt) for _, svg, alt in plots),
         *(joined((html_table(table), tag("p", NOTE, class_="soft"))) for table in tables[1:]),
@@ -68,7 +68,7 @@ def write_report(folder: Path, run: Run) -> Scores:
         html_table(origin_table(run)),
     ]
     write_page(folder / "report.html", title, parts)
-    texts = [f"# {title}", run.info.stopped and f"Broken off: {run.info.stopped}."]
+    texts = [f"# {title}", *_warned(run)]
     for name, svg, alt in plots:
         write_text(folder / name, svg)
         texts.append(f"![{alt}]({name})")
@@ -76,7 +76,7 @@ def write_report(folder: Path, run: Run) -> Scores:
     texts += [markdown(table) for table in after]
     texts += ["## The worst answers", *map(_worst_text, shown)] if shown else []
     texts.append(markdown(origin_table(run)))
-    write_text(folder / "report.md", "\n\n".join(text for text in texts if text) + "\n")
+    write_text(folder / "report.md", "\n\n".join(texts) + "\n")
     return scores
 
 
@@ -107,14 +107,14 @@ def write_comparison(folder: Path, a: Run, b: Run) -> Comparison:
     return found
 
 
-def _warned(run: Run) -> list[Html]:
+def _warned(run: Run) -> list[str]:
     """What must be known before the figures are read."""
     told = []
     if run.info.stopped:
         told.append(f"This run was broken off: {run.info.stopped}.")
     if not run.info.judge:
         told.append("Nothing was judged: all scores are 0.")
-    return [tag("p", line, class_="warning") for line in told]
+    return told
 
 
 def _plots(run: Run, scores: Scores) -> list[tuple[str, str, str]]:

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.metadata import version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -258,11 +257,6 @@ def _item(row: Mapping[str, Any]) -> Item:
 def without_meta(items: Sequence[Item]) -> tuple[Item, ...]:
     """The items as they are written: what only a judge may see is left out."""
     return tuple(replace(item, reference=replace(item.reference, meta_info="")) for item in items)
-
-
-def own_version() -> str:
-    """The version of this program."""
-    return version("admir")
 
 
 @cache

@@ -9,7 +9,6 @@ from typing import Protocol
 
 from admir.concurrency import stream_events, together
 from admir.errors import BackendUnavailable
-from admir.evaluation.adsqa import final_answer
 from admir.evaluation.cases import Case, Item, Judgement, Prediction, Reference, Suite, by_video
 from admir.evaluation.run import Run, RunFolder, RunInfo, without_meta
 from admir.evaluation.systems import Answering, System, failure_of, predicted
@@ -167,7 +166,7 @@ class Runner:
         known = self._judgement(item, prediction)
         if known is not None or self._over():
             return known
-        found = await scored(scorer, item, final_answer(prediction.text))
+        found = await scored(scorer, item, prediction.text)
         self.folder.add_spent(found.usage)
         if scorer.lasting:
             self.folder.keep_judgement(item.case, prediction.text, scorer.id, found)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 ROUNDS = 1_000
 LEVEL = 0.95
-LEAST_VIDEOS = 2
+_LEAST_VIDEOS = 2
 Values = NDArray[np.float64]
 
 
@@ -67,7 +67,7 @@ def share(values: Values, chosen: NDArray[np.bool_], draws: Draws) -> Share:
     """The mean of the chosen items (`values` [items] in [0, 1]) with its percentile interval."""
     count = int(chosen.sum())
     mean = float(values[chosen].mean()) if count else 0.0
-    if len(set(draws.of_item[chosen].tolist())) < LEAST_VIDEOS:
+    if len(set(draws.of_item[chosen].tolist())) < _LEAST_VIDEOS:
         return Share(mean=mean, count=count)
     low, high = _interval(draws.means(values, chosen))
     return Share(mean=mean, count=count, low=low, high=high)

@@ -79,8 +79,8 @@ class AgentSystem:
 
     settings: Settings
     videos: Path
-    name: str = "agent"
-    lasting: bool = True
+    name = "agent"
+    lasting = True
 
     def __post_init__(self) -> None:
         mind = open_mind(self.settings)

@@ -21,7 +21,7 @@ from admir.evaluation.scores import (
 from admir.evaluation.statistics import LEVEL, Difference, Share
 from admir.types import Usage
 
-LEAST_VIDEOS = 10
+VERDICT_VIDEOS = 10
 """Of fewer, no run is called better."""
 
 
@@ -199,7 +199,7 @@ def verdict_of(comparison: Comparison) -> str:
     judged = (
         "" if a == b else f" A was judged by {a or 'nobody'}, B by {b or 'nobody'}: no fair race."
     )
-    if comparison.videos < LEAST_VIDEOS:
+    if comparison.videos < VERDICT_VIDEOS:
         videos = "1 video says" if comparison.videos == 1 else f"{comparison.videos} videos say"
         few = f"{videos} too little of others"
         return f"No difference can be told: {told}, and {few}.{judged}"

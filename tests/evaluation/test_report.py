@@ -120,6 +120,7 @@ def test_a_run_that_is_not_whole_says_so_first(tmp_path):
     page = (tmp_path / "report.html").read_text("utf-8")
     assert page.index("broken off: $1.00 of $1.00") < page.index("<table")
     assert "Nothing was judged" in page
+    assert "Nothing was judged" in (tmp_path / "report.md").read_text("utf-8")
     write_report(tmp_path, replace(A, items=()))
     assert "no interval" in (tmp_path / "report.md").read_text("utf-8")
 

@@ -102,13 +102,12 @@ def test_answers_in_files_are_read_anew_and_may_be_of_another_folder(tmp_path, s
 
 
 def test_the_judge_reads_thirty_words_and_is_not_the_model_that_is_measured(
-    tmp_path, suite, server, settings
+    suite, server, settings
 ):
     long = " ".join(f"w{n}" for n in range(60))
-    folder = write_answers(tmp_path / "answers", "x", {f"q{n}": (long, "") for n in range(6)})
-    judge = Judge(settings(model="o1"))
-    go(tmp_path / "run", suite, FilesSystem(folder, "x"), judge)
-    [asked, *_] = server.asked("judge")
+    [item, *_] = suite.items
+    run_sync(Judge(settings(model="o1")).score(item.case, item.reference, long))
+    [asked] = server.asked("judge")
     assert "w29" in asked.text
     assert "w30" not in asked.text
     assert asked.body["model"] == "gpt-4o-2024-08-06"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from admir import Memory, ask, build_memory, open_memory
 from admir.api import reindex
 from admir.errors import CorrectionError, MemoryDamaged, UnknownCorrection, UnknownVideo
-from admir.memory.corrections import NO_TEXT, added, corrected, new_correction, reread
+from admir.memory.corrections import NO_TEXT, added, corrected, new_correction, phrases_of, reread
 from admir.memory.store import MemoryStore
 from admir.settings import load_settings
 from admir.types import Inference, Narrative, ScreenText, Span, Subject
@@ -137,7 +137,7 @@ def test_a_line_that_this_build_did_not_read_changes_nothing_told():
 )
 def test_what_is_read_again_is_put_right_but_other_figures_are_another_line(again, right):
     memory = corrected(make(), [line("LUMIV0", "LUMIVO"), line("Only $43", "Only $44")])
-    assert reread(again, memory) == right
+    assert reread(again, memory, phrases_of(memory)) == right
 
 
 def test_a_line_is_not_taken_for_one_that_is_nearly_alike():
@@ -145,9 +145,9 @@ def test_a_line_is_not_taken_for_one_that_is_nearly_alike():
              enumerate(("LUMIVO HOMES", "LUMIVO HOME", "LUMIVQ HOME"))]  # fmt: skip
     memory = corrected(Memory.from_timeline("ad", lines),
                        [line("LUMIVO HOMES", "LUMIVO INNS"), line("LUMIVQ HOME", "")])  # fmt: skip
-    assert reread("LUMIVO HOME", memory) == "LUMIVO HOME"
-    assert reread("LUMIVQ HOME", memory) == ""
-    assert reread("LUMIVO  HOMEZ", memory) != ""
+    assert reread("LUMIVO HOME", memory, phrases_of(memory)) == "LUMIVO HOME"
+    assert reread("LUMIVQ HOME", memory, phrases_of(memory)) == ""
+    assert reread("LUMIVO  HOMEZ", memory, phrases_of(memory)) != ""
 
 
 def test_of_a_misreading_and_a_right_reading_each_is_corrected_by_itself():
@@ -300,6 +300,16 @@ def test_corrections_are_of_a_film_and_not_of_its_place(tmp_path):
     store.correct("clip", new_correction("brand", "Other"))
     video.write_bytes(first)
     assert [c.text for c in build_memory(video, memories=store.root).corrections] == ["Acme Cola"]
+
+
+def test_a_video_of_a_long_name_is_corrected_and_removed(tmp_path):
+    name = "片" * 60 + "ab"
+    video = write_video(tmp_path / f"{name}.mp4", lambda _: flat((30, 30, 30), (64, 48)), frames=5)
+    made = build_memory(video, memories=tmp_path / "m")
+    store = MemoryStore(tmp_path / "m")
+    store.correct(made.video.id, new_correction("brand", "Acme"))
+    store.remove(made.video.id)
+    assert store.ids() == ()
 
 
 def test_what_is_removed_is_not_corrected_and_leaves_nothing(store, monkeypatch):
