@@ -5,6 +5,7 @@ The plain functions run to the end and also work inside a notebook's running eve
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from admir.errors import MemoryStoreError, OptionError, QuestionError
 from admir.memory.builder import Builder
 from admir.memory.embedding import embedded_anew
 from admir.memory.index import HybridIndex, index_text_memory, open_index
+from admir.memory.pixels import prepare_looks
 from admir.memory.store import MemoryStore
 from admir.perception.decode import open_container
 from admir.perception.embed import Embedder
@@ -154,7 +156,14 @@ def open_for_asking(memory: Memory, settings: Settings) -> Opened:
     else:
         index = index_text_memory(memory, embedder, beta)
     mind = open_mind(settings, again=True)
+    threading.Thread(target=_prepare, args=(memory, index), daemon=True).start()
     return Opened(memory=memory, settings=settings, mind=mind, embedder=embedder, index=index)
+
+
+def _prepare(memory: Memory, index: HybridIndex) -> None:
+    """What the first search and the first look need is made while a model still thinks."""
+    index.prepare()
+    prepare_looks(memory)
 
 
 def ask_events(memory: Memory, question: str, settings: Settings) -> AsyncIterator[AnswerEvent]:

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-import snowballstemmer
+import Stemmer
 from rapidfuzz.fuzz import partial_ratio
 
 _TOKEN = re.compile(
@@ -93,7 +93,7 @@ def stem(word: str) -> str:
     if len(bare) <= 3:
         return bare
     if not hasattr(_own, "stemmer"):
-        _own.stemmer = snowballstemmer.stemmer("english")
+        _own.stemmer = Stemmer.Stemmer("english")
     return str(_own.stemmer.stemWord(bare))
 
 

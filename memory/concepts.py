@@ -47,6 +47,11 @@ class ConceptScorer:
         self._flat = [squash(text) for text in texts]
         self._stems = [[stem(word) for word in words(text)] for text in texts]
 
+    def prepare(self) -> None:
+        """Work out now what the first scores would wait for."""
+        _concepts()
+        self._signs  # noqa: B018 - worked out when it is first read
+
     @cached_property
     def _signs(self) -> list[dict[str, float]]:
         """The signs of each clip: what the story rules infer, `number` and `unspoken`."""

@@ -32,6 +32,10 @@ class HybridIndex:
         self._beta = beta
         self._lexical = LexicalScorer(self._clips)
 
+    def prepare(self) -> None:
+        """Work out now what the first search would wait for; in a thread, too."""
+        self._lexical.prepare()
+
     def search(self, query: str, top_k: int) -> tuple[Hit, ...]:
         """The `top_k` clips by S of eq. 2, best first.
 

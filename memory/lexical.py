@@ -38,6 +38,10 @@ class LexicalScorer:
         self._flat = [squash(text) for text in whole]
         self._concepts = ConceptScorer(clips)
 
+    def prepare(self) -> None:
+        """Work out now what the first scores would wait for."""
+        self._concepts.prepare()
+
     def scores(self, query: str) -> Scores:
         """Float [clips] in [0, 1]."""
         parts = (self._words(query), self._phrases(query), self._concepts.scores(query))

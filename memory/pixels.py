@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from admir.concurrency import BoundedCache
 from admir.errors import VideoError
 from admir.perception.decode import MAX_SIDE, Picture, load_image, shrink
-from admir.perception.seek import pictures
+from admir.perception.seek import pictures, prepare
 from admir.types import Frame, Memory
 
 _FILL_REACH_S = 1.0
@@ -19,14 +20,17 @@ DECODED: BoundedCache[Picture] = BoundedCache(64_000_000)
 """Pictures decoded before: many questions rest on the same lines and look at the same range."""
 
 
-def frames_at(memory: Memory, times_s: Sequence[float], longest: int = MAX_SIDE) -> list[Picture]:
+def frames_at(
+    memory: Memory, times_s: Sequence[float], longest: int = MAX_SIDE, *, light: bool = False
+) -> list[Picture]:
     """The pictures shown at these times, from the source where it is still the same file.
 
     Times that the source does not give are filled from the kept frames (their own times tell):
     by the nearest without a source, else by one within a second. Empty for a memory of text alone.
-    Their longest side has at most `longest` pixels.
+    Their longest side has at most `longest` pixels. A `light` look is quicker and less exact: see
+    `admir.perception.seek.pictures`.
     """
-    found = _from_source(memory, times_s, longest)
+    found = _from_source(memory, times_s, longest, light=light)
     given = {picture.time_s for picture in found}
     missing = [time_s for time_s in times_s if time_s not in given]
     kept = _kept(memory, missing, _FILL_REACH_S if found else math.inf)
@@ -37,16 +41,25 @@ def frames_at(memory: Memory, times_s: Sequence[float], longest: int = MAX_SIDE)
     )
 
 
-def _from_source(memory: Memory, times_s: Sequence[float], longest: int) -> list[Picture]:
+def prepare_looks(memory: Memory) -> None:
+    """Find out now what the first look into the source would wait for; in a thread, too."""
+    if source_is_there(memory):
+        with suppress(VideoError, OSError):
+            prepare(Path(memory.video.path))
+
+
+def _from_source(
+    memory: Memory, times_s: Sequence[float], longest: int, *, light: bool
+) -> list[Picture]:
     if not source_is_there(memory):
         return []
     path = Path(memory.video.path)
     try:
         changed_ns = path.stat().st_mtime_ns
-        keys = {time_s: (str(path), changed_ns, longest, time_s) for time_s in times_s}
+        keys = {time_s: (str(path), changed_ns, longest, light, time_s) for time_s in times_s}
         kept = {time_s: found for time_s, key in keys.items() if (found := DECODED.get(key))}
         missing = [time_s for time_s in times_s if time_s not in kept]
-        fresh = pictures(path, missing, longest) if missing else []
+        fresh = pictures(path, missing, longest, light=light) if missing else []
     except (VideoError, OSError):
         return []
     known = [replace(picture, key=keys.get(picture.time_s)) for picture in fresh]

@@ -29,6 +29,8 @@ def run(app: typer.Typer) -> None:
     """Run a command and leave the process with its exit code."""
     # After every 700 new objects, as is Python's own way, a seventh of loading goes into it.
     gc.set_threshold(_OBJECTS_A_COLLECTION)
+    # NumPy's threads, once loaded, burn a third of a second waiting for work before they sleep.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     code = _run_app(app)
     sys.exit(_flush() or code)
 

@@ -25,6 +25,8 @@ from admir.perception.frames import (
     MOST_PIXELS,
     Clock,
     Scaler,
+    decode_all,
+    decode_few,
     frame_rate,
     frames_of,
     limit_pixels,
@@ -55,9 +57,6 @@ _HOLDING_SHARE = 0.5
 _LIGHT_STEP_S, _LIGHT_GAP_S, _LIGHT_END_S = 0.14, 0.3, 0.5
 """Of a light walk: seconds between thumbs, the gap between frames from which on all are decoded,
 and what the last frame that is decoded may lack of the stated end."""
-
-_LARGE_PIXELS = 1920 * 1088
-"""Pictures past this take longer to decode than to measure, also on a light walk."""
 
 _MOST_STILL, _MOST_RATE = 2_000, 1_000
 """Frames beside those of a rate a second, from which on a clock is taken to stand still."""
@@ -186,12 +185,10 @@ class _Walk:
         video = picture_track(container)
         assert video is not None  # open_container saw to it
         self._video = video
-        context = video.codec_context
-        # Frames that need each other gain nothing from threads, which cost a sixth more CPU.
-        alone = light and context.width * context.height <= _LARGE_PIXELS
-        self._video.thread_type = "SLICE" if alone else "AUTO"
         if light:
-            context.skip_frame = "BIDIR"
+            decode_few(container, video)
+        else:
+            video.thread_type = "AUTO"
         self._audio = next((s for s in container.streams.audio if s.codec_context), None)
         self._sound = Loudness()
         self._zero: float | None = None
@@ -232,7 +229,7 @@ class _Walk:
         stated_s = self._stated_s()
         jumps = time_s - self.time_s > _LONGEST_JUMP_S
         if self._light and self.count and time_s - self.time_s > _LIGHT_GAP_S:
-            self._video.codec_context.skip_frame = "DEFAULT"
+            decode_all(self._video)
         stands = self.count > _MOST_STILL + _MOST_RATE * time_s
         if stands or time_s > _LONGEST_S or (stated_s and jumps and time_s > 2 * stated_s):
             return False

@@ -21,6 +21,9 @@ MOST_PIXELS = 8192 * 4608
 _MOST_GROWN_PIXELS = 4096 * 2304
 """Pixels to which pictures may grow on the way, however small the file says they are."""
 
+_LARGE_PIXELS = 1920 * 1088
+"""Pictures past this take longer to decode than to measure, also where few are decoded."""
+
 _HIGHEST_RATE = 300.0
 _BACK_S = 0.5
 _AHEAD_S = 10.0
@@ -41,6 +44,28 @@ def limit_pixels(video: av.VideoStream) -> None:
 
 def _most_pixels(video: av.VideoStream) -> int:
     return max(_MOST_GROWN_PIXELS, min(MOST_PIXELS, (video.width or 0) * (video.height or 0)))
+
+
+def decode_few(container: av.container.InputContainer, video: av.VideoStream) -> None:
+    """From now on decode no frame that no other needs: less than half of the work is left.
+
+    Where frames have no times of their own, which are then counted, all are decoded.
+    """
+    context = video.codec_context
+    # Frames that need each other gain nothing from threads, which cost a sixth more CPU.
+    video.thread_type = "SLICE" if context.width * context.height <= _LARGE_PIXELS else "AUTO"
+    if not _times_keys_only(container, video):
+        context.skip_frame = "BIDIR"
+
+
+def decode_all(video: av.VideoStream) -> None:
+    """From now on decode every frame."""
+    video.codec_context.skip_frame = "DEFAULT"
+
+
+def _times_keys_only(container: av.container.InputContainer, video: av.VideoStream) -> bool:
+    """AVI stamps packets in decoding order: with B-frames only those of key frames are true."""
+    return container.format.name == "avi" and bool(video.codec_context.has_b_frames)
 
 
 def packets_of(
@@ -112,8 +137,7 @@ class Clock:
         self._begins_anew = may_begin_anew(container)
         self._shift_s = 0.0
         self._first = True
-        # AVI stamps packets in decoding order: with B-frames only those of key frames are true.
-        self._keys_only = container.format.name == "avi" and video.codec_context.has_b_frames
+        self._keys_only = _times_keys_only(container, video)
 
     def stamp_s(self, frame: av.VideoFrame) -> float:
         """The time of the next frame."""

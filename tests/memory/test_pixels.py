@@ -62,9 +62,9 @@ def test_a_source_of_the_same_size_that_cannot_be_read_is_not_used(demo, tmp_pat
 def test_a_picture_is_decoded_once_as_long_as_the_file_is_the_same(demo, tmp_path, monkeypatch):
     asked = []
 
-    def counted(path, times_s, longest):
+    def counted(path, times_s, longest, *, light):
         asked.append(list(times_s))
-        return pictures(path, times_s, longest)
+        return pictures(path, times_s, longest, light=light)
 
     monkeypatch.setattr("admir.memory.pixels.pictures", counted)
     copy = Path(shutil.copy(AD, tmp_path / "copy.mp4"))
@@ -102,7 +102,7 @@ def test_a_lost_or_broken_kept_frame_is_left_out(orphan, tmp_path):
 def test_times_that_the_source_does_not_give_are_filled_from_near_kept_frames(demo, monkeypatch):
     monkeypatch.setattr(
         "admir.memory.pixels.pictures",
-        lambda path, times_s, longest: pictures(path, times_s[:1], longest),
+        lambda path, times_s, longest, light: pictures(path, times_s[:1], longest),
     )
     assert [p.time_s for p in frames_at(demo, [4.2, 9.4, 99.0])] == [4.2, 9.0]
 

@@ -7,7 +7,6 @@ import math
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Generic, TypeVar
 
 from admir.backends.base import ToolSpec, no_reply
@@ -17,7 +16,7 @@ from admir.backends.llm.parts import Image, Part, system, user
 from admir.backends.llm.prices import price_of, usage_of
 from admir.backends.llm.quirks import Message, Quirks, Shape
 from admir.backends.llm.replies import ReplyForm, Unfit, json_schema, load_json, parse_reply
-from admir.backends.llm.wire import RawReply, ToolCall, Wire
+from admir.backends.llm.wire import RawReply, ToolCall, Wire, load_client
 from admir.errors import ModelError, OptionError
 from admir.prompts import load_prompt
 from admir.settings import ROLES, Role, Settings
@@ -56,8 +55,8 @@ class Model:
         self._prices = {role: price_of(m, settings.prices) for role, m in self.models.items()}
         if settings.max_cost is not None:
             self._check_prices()
-        # The client takes half a second to load: that may pass while other things are opened.
-        threading.Thread(target=import_module, args=("openai",), daemon=True).start()
+        # It takes a while: that may pass while other things are opened.
+        threading.Thread(target=load_client, daemon=True).start()
         self._wire = Wire(self.models)
         self._cache: ReplyCache | None = None
         if settings.cache:

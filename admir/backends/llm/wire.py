@@ -174,6 +174,13 @@ async def _session() -> _Session:
     return _SESSIONS[loop]
 
 
+def load_client() -> None:
+    """Load what the first call needs, which takes half a second: also in a thread, before it."""
+    import openai
+
+    openai.DefaultAsyncHttpxClient()  # what it is made of is only loaded with the first
+
+
 def _client(session: _Session, model: RoleModel) -> AsyncOpenAI:
     from openai import AsyncOpenAI
 
