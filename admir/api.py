@@ -26,8 +26,8 @@ from admir.memory.embedding import embedded_anew
 from admir.memory.index import HybridIndex, index_text_memory, open_index
 from admir.memory.pixels import prepare_looks
 from admir.memory.store import MemoryStore
+from admir.memory.subjects import SubjectIndex
 from admir.perception.decode import open_container
-from admir.perception.embed import Embedder
 from admir.perception.frames import length_s, picture_track
 from admir.settings import MAX_QUESTION_CHARS, Settings, load_settings
 from admir.tools.base import ToolContext
@@ -138,7 +138,7 @@ class Opened:
     memory: Memory
     settings: Settings
     mind: Mind
-    embedder: Embedder
+    subjects: SubjectIndex
     index: HybridIndex
 
 
@@ -157,7 +157,8 @@ def open_for_asking(memory: Memory, settings: Settings) -> Opened:
         index = index_text_memory(memory, embedder, beta)
     mind = open_mind(settings, again=True)
     threading.Thread(target=_prepare, args=(memory, index), daemon=True).start()
-    return Opened(memory=memory, settings=settings, mind=mind, embedder=embedder, index=index)
+    subjects = SubjectIndex(memory.subjects, embedder)
+    return Opened(memory=memory, settings=settings, mind=mind, subjects=subjects, index=index)
 
 
 def _prepare(memory: Memory, index: HybridIndex) -> None:
@@ -258,7 +259,7 @@ def _agent_of(
         question=question,
         memory=memory,
         mind=opened.mind,
-        embedder=opened.embedder,
+        subjects=opened.subjects,
         tools=tools,
         settings=settings,
         budget=Budget.of(settings),

@@ -59,6 +59,7 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
 
 
+@lru_cache(maxsize=4096)
 def squash(text: str) -> str:
     """Folded, without spaces and punctuation: what two readings of one line share."""
     return _DROP.sub("", fold(text))
@@ -97,7 +98,8 @@ def stem(word: str) -> str:
     return str(_own.stemmer.stemWord(bare))
 
 
-def tokenize(text: str, cjk_sizes: Sequence[int] = (2,)) -> tuple[str, ...]:
+@lru_cache(maxsize=2048)
+def tokenize(text: str, cjk_sizes: tuple[int, ...] = (2,)) -> tuple[str, ...]:
     """Index terms: stems, CJK n-grams, tags, and prices, percents, URLs whole and in parts.
 
     `cjk_sizes` are the lengths of the n-grams; a shorter run of characters stands whole.

@@ -152,7 +152,12 @@ def to_json(plain: Any, *, indent: int | None = None) -> str:
 
 def event_name(event: object) -> str:
     """`StepTaken` -> `step_taken`."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
+    return _snake_case(type(event).__name__)
+
+
+@cache
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 def write_event(stream: IO[str], event: object) -> None:

@@ -22,6 +22,15 @@ def is_dir(path: Path) -> bool:
         return False
 
 
+def version_of(path: Path) -> tuple[int, int, int] | None:
+    """What tells a file from the one that stood there before; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a small file so that a reader sees the old one or the new one."""
     fresh = path.with_name(f"{path.name}.new")

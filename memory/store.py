@@ -20,9 +20,9 @@ import json
 import re
 import shutil
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -40,9 +40,9 @@ from admir.errors import (
     writing,
 )
 from admir.memory.corrections import Corrections, added, corrected, from_json, to_json
-from admir.memory.files import is_dir, is_file, sync, write_whole
+from admir.memory.files import is_dir, is_file, sync, version_of, write_whole
+from admir.memory.owners import Owner, read_owner, same_subtitles
 from admir.perception.embed import Vectors
-from admir.perception.sidecars import sidecar_of
 from admir.types import FORMAT_VERSION, Correction, Memory
 
 _ADAPTER = TypeAdapter(Memory)
@@ -57,14 +57,6 @@ def slug(stem: str) -> str:
     """A file's stem as an id: letters, digits, `_` and `-` alone; never empty."""
     plain = unicodedata.normalize("NFKC", stem)
     return re.sub(r"[^\w]+", "-", plain).strip("-")[:_LONGEST_SLUG].strip("-") or "video"
-
-
-@dataclass(frozen=True, slots=True)
-class _Owner:
-    """The video file that an id belongs to; texts that fit no file where nothing tells."""
-
-    path: str
-    sha256: str
 
 
 class MemoryStore:
@@ -83,6 +75,18 @@ class MemoryStore:
         Raises UnknownVideo, MemoryDamaged, MemoryVersionError or MemoryStoreError.
         """
         return self.corrected(self.read_built(video_id))
+
+    def state(self, video_id: str) -> tuple[Hashable, ...]:
+        """What changes whenever `read` would give another memory; found without reading it.
+
+        Raises UnknownVideo or MemoryDamaged.
+        """
+        folder = self._folder(video_id)
+        if not is_file(folder / "current"):
+            raise UnknownVideo(self._unknown(video_id))
+        build = self._current_build(folder)
+        changing = (build / "memory.json", folder / "corrections.json")
+        return (str(build), *map(version_of, changing))
 
     def read_built(self, video_id: str) -> Memory:
         """The current memory of a video, as its builder wrote it.
@@ -173,7 +177,7 @@ class MemoryStore:
             if owner.path == source:
                 return name
         for name, owner in owners.items():
-            if owner.sha256 == sha256 and _same_subtitles(Path(owner.path), path):
+            if owner.sha256 == sha256 and same_subtitles(Path(owner.path), path):
                 return name
         by_path = hashlib.sha256(source.encode("utf-8", "surrogateescape")).hexdigest()
         names = (base, *(f"{base}-{h[n : n + 6]}" for h in (sha256, by_path) for n in (0, 6)))
@@ -184,14 +188,14 @@ class MemoryStore:
         pattern = re.compile(re.escape(base) + "(-[0-9a-f]{6})?")
         return sorted(p.name for p in self._folders() if pattern.fullmatch(p.name))
 
-    def _owner(self, video_id: str) -> _Owner | None:
+    def _owner(self, video_id: str) -> Owner | None:
         """Who the id belongs to, also where its memory is damaged; None where it is free."""
         folder = self.root / video_id
         builds = sorted(_numbered(folder), key=lambda p: -int(p.name))
         for path in (folder / "owner.json", *(build / "memory.json" for build in builds)):
-            if (owner := _read_owner(path)) is not None:
+            if (owner := read_owner(path)) is not None:
                 return owner
-        return _Owner("", "") if builds or is_file(folder / "current") else None
+        return Owner("", "") if builds or is_file(folder / "current") else None
 
     @contextmanager
     def building(self, video_id: str) -> Iterator[None]:
@@ -344,29 +348,6 @@ def _current_number(folder: Path) -> str | None:
 def _numbered(folder: Path) -> list[Path]:
     """The finished builds, in no order."""
     return [p for p in (folder / "builds").glob("*") if re.fullmatch(r"[0-9]{1,9}", p.name)]
-
-
-def _read_owner(path: Path) -> _Owner | None:
-    """Path and SHA-256 from `owner.json`, or from a `memory.json`; None where it has none."""
-    try:
-        plain = json.loads(path.read_bytes())
-        video = plain.get("video", plain)
-        return _Owner(str(video["path"]), str(video["sha256"]))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return None
-
-
-def _same_subtitles(owner: Path, path: Path) -> bool:
-    """Whether equal subtitles lie beside two files; those of a file that has gone tell nothing."""
-    return not is_file(owner) or _subtitles(owner) == _subtitles(path)
-
-
-def _subtitles(video: Path) -> bytes | None:
-    sidecar = sidecar_of(video)
-    try:
-        return sidecar.read_bytes() if sidecar else None
-    except OSError:
-        return None
 
 
 def _parse(path: Path, video_id: str) -> Memory:

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
-from admir.perception.embed import Embedder
+from admir.perception.embed import Embedder, Vectors
 from admir.types import Narrative, Subject
 
 
-def active_subjects(
-    subjects: Sequence[Subject],
-    question: str,
-    narrative: Narrative,
-    embedder: Embedder,
-    top_k: int,
-) -> tuple[tuple[Subject, float], ...]:
-    """The `top_k` subjects by rho = cos(profile, question + narrative), and rho, best first."""
-    if not subjects:
-        return ()
-    anchor = embedder.encode([f"{question}\n{narrative.text}"])[0]
-    scores = embedder.encode([subject.profile for subject in subjects]) @ anchor
-    best = np.argsort(-scores, kind="stable")[:top_k]
-    return tuple((subjects[i], round(float(scores[i]), 4)) for i in best)
+class SubjectIndex:
+    """The registry of one memory, searched by its profiles, which are embedded once."""
+
+    def __init__(self, subjects: Sequence[Subject], embedder: Embedder) -> None:
+        self._subjects = tuple(subjects)
+        self._embedder = embedder
+
+    @cached_property
+    def _vectors(self) -> Vectors:
+        return self._embedder.encode([subject.profile for subject in self._subjects])
+
+    def active(
+        self, question: str, narrative: Narrative, top_k: int
+    ) -> tuple[tuple[Subject, float], ...]:
+        """The `top_k` subjects by rho = cos(profile, question + narrative), and rho, best first.
+
+        Raises what the embedder raises.
+        """
+        if not self._subjects or top_k < 1:
+            return ()
+        anchor = self._embedder.encode([f"{question}\n{narrative.text}"])[0]
+        scores = self._vectors @ anchor
+        best = np.argsort(-scores, kind="stable")[:top_k]
+        return tuple((self._subjects[i], round(float(scores[i]), 4)) for i in best)

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
+from admir.backends.llm.wire import load_client
 from admir.backends.presets import open_embedder, open_mind
 from admir.errors import AdmirError
 from admir.memory.pixels import DECODED
@@ -60,6 +61,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         importlib.import_module("admir.agent.graph")  # later it would stop everybody for long
+        if chosen.preset != "offline":
+            load_client()
         asks.start()
         desk.start()
         keeper.start()

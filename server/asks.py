@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Hashable, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ class Asks:
     settings: Settings
     store: MemoryStore
     under_way: int = 0
-    _opened: OrderedDict[tuple[str, str], Opened] = field(default_factory=OrderedDict)
+    _opened: OrderedDict[Hashable, Opened] = field(default_factory=OrderedDict)
     _own: LoopThread = field(default_factory=partial(LoopThread, "admir-asks"))
 
     def start(self) -> None:
@@ -93,13 +93,10 @@ class Asks:
 
     def _open(self, video_id: str, settings: Settings) -> Opened:
         """The memory with its index and mind; those of the current build are kept."""
-        memory = self.store.read(video_id)
-        # A video that was deleted and sent again has the same folder.
-        which = f"{memory.folder} {memory.provenance.built_at} {memory.corrections}"
-        key = (which, settings.model_dump_json())
+        key = (self.store.state(video_id), settings.model_dump_json())
         if (known := self._opened.get(key)) is not None:
             return known
-        opened = open_for_asking(memory, settings)
+        opened = open_for_asking(self.store.read(video_id), settings)
         self._opened[key] = opened
         while len(self._opened) > _MOST_OPEN:
             self._opened.popitem(last=False)

@@ -36,8 +36,7 @@ from admir.agent.wiring import own_version, quiet, route, telling
 from admir.backends.base import Accepted, Mind, Rejection, Situation, paid_for
 from admir.concurrency import together
 from admir.errors import ModelError
-from admir.memory.subjects import active_subjects
-from admir.perception.embed import Embedder
+from admir.memory.subjects import SubjectIndex
 from admir.prompts import load_prompt
 from admir.settings import Settings
 from admir.text import cut
@@ -73,7 +72,7 @@ class Agent:
     question: str
     memory: Memory
     mind: Mind
-    embedder: Embedder
+    subjects: SubjectIndex
     tools: ToolContext
     settings: Settings
     budget: Budget = field(default_factory=Budget)
@@ -126,12 +125,10 @@ class Agent:
     async def _orient(self, state: State, writer: StreamWriter) -> dict[str, Any]:
         """The narrative, and the subjects that the question is about (eq. 3)."""
         active = await asyncio.to_thread(
-            active_subjects,
-            self.memory.subjects if self.settings.subject_registry else (),
+            self.subjects.active,
             self.question,
             self.memory.narrative,
-            self.embedder,
-            self.settings.subject_top_k,
+            self.settings.subject_top_k if self.settings.subject_registry else 0,
         )
         subjects = tuple(subject for subject, _ in active)
         scores = tuple(score for _, score in active)

@@ -13,7 +13,7 @@ from admir.cli.options import Memories, PresetOption, Sets, settings_of
 from admir.cli.run import warn
 from admir.errors import OptionError
 
-_TURN_S = 0.001
+_TURN_S = 0.0001
 """The longest turn of a thread that computes: a short reply takes several turns between them."""
 
 _MOST_FILES = 65_536

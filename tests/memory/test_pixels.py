@@ -12,7 +12,7 @@ import pytest
 from admir import Memory
 from admir.concurrency import BoundedCache
 from admir.demo import AD
-from admir.memory.pixels import frames_at, nearest_frame, source_is_there
+from admir.memory.pixels import frames_at, nearest_frame, prepare_looks, source_is_there
 from admir.perception.seek import pictures
 
 
@@ -110,3 +110,13 @@ def test_times_that_the_source_does_not_give_are_filled_from_near_kept_frames(de
 @pytest.mark.parametrize(("time_s", "frame_s"), [(-3.0, 0.0), (4.4, 4.0), (4.6, 5.0), (99.0, 32.0)])
 def test_the_nearest_frame_is_the_nearest(demo, time_s, frame_s):
     assert nearest_frame(demo, time_s).time_s == frame_s
+
+
+def test_looks_are_prepared_where_there_is_a_source_and_nothing_happens_where_there_is_none(
+    demo, tmp_path
+):
+    broken = tmp_path / "broken.mp4"
+    broken.write_bytes(b"no video")
+    prepare_looks(demo)
+    for path in (broken, tmp_path / "gone.mp4"):
+        prepare_looks(replace(demo, video=replace(demo.video, path=str(path), file_bytes=8)))

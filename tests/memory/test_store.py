@@ -23,6 +23,7 @@ from admir.errors import (
 )
 from admir.memory import files
 from admir.memory import store as store_module
+from admir.memory.corrections import new_correction
 from admir.memory.store import MemoryStore, slug
 from admir.types import FORMAT_VERSION, AudioFacts, Frame
 from tests.properties import examples
@@ -535,3 +536,20 @@ def test_a_root_that_cannot_be_a_folder_is_a_store_error(tmp_path):
     assert store.ids() == ()
     with pytest.raises(MemoryStoreError, match="cannot write to"), store.building("ad"):
         pass
+
+
+def test_the_state_of_a_memory_is_another_after_whatever_changes_what_is_read(store):
+    publish(store, make())
+    first = store.state("ad")
+    assert store.state("ad") == first
+    told = store.correct("ad", new_correction("brand", "Lumivo"))
+    corrected = store.state("ad")
+    store.withdraw("ad", told.corrections[0].id)
+    withdrawn = store.state("ad")
+    publish(store, make("again"))
+    built = store.state("ad")
+    (Path(store.read("ad").folder) / "memory.json").write_text("{}")
+    states = [first, corrected, withdrawn, built, store.state("ad")]
+    assert len(set(states)) == len(states)
+    with pytest.raises(UnknownVideo):
+        store.state("other")

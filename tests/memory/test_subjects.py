@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from admir.backends.offline.names import same_name
 from admir.backends.offline.perceiver import OfflinePerceiver
 from admir.concurrency import run_sync
-from admir.memory.subjects import active_subjects
+from admir.memory.subjects import SubjectIndex
 from admir.perception.embed import HashingEmbedder
 from admir.perception.ocr import RapidOcrReader
 from admir.types import Narrative, Subject
@@ -25,7 +25,8 @@ CAST = (
 
 
 def chosen(question, top_k=3, narrative=NOTHING):
-    return [s.name for s, _ in active_subjects(CAST, question, narrative, EMBEDDER, top_k)]
+    found = SubjectIndex(CAST, EMBEDDER).active(question, narrative, top_k)
+    return [subject.name for subject, _ in found]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,22 @@ def test_the_narrative_weighs_in_where_the_question_says_nothing():
 def test_no_more_subjects_than_asked_and_none_of_none():
     assert len(chosen("Mia", 2)) == 2
     assert len(chosen("Mia", 99)) == 3
-    assert active_subjects((), "Mia", NOTHING, EMBEDDER, 5) == ()
+    assert SubjectIndex((), EMBEDDER).active("Mia", NOTHING, 5) == ()
+
+
+def test_profiles_are_embedded_once_however_many_questions_come():
+    class Counting(HashingEmbedder):
+        texts = 0
+
+        def encode(self, texts):
+            self.texts += len(texts)
+            return super().encode(texts)
+
+    embedder = Counting()
+    index = SubjectIndex(CAST, embedder)
+    for question in ("Mia", "Tom", "Halo"):
+        index.active(question, NOTHING, 1)
+    assert embedder.texts == len(CAST) + 3
 
 
 def test_subjects_that_fit_equally_keep_their_order():

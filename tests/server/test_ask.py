@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from admir.memory.store import MemoryStore
 from admir.settings import load_settings
 from tests.model_server import HANG
 from tests.server.running import serving, sse, until
@@ -153,3 +154,27 @@ def test_health_is_told_at_once_while_questions_are_answered(client):
     for each in busy:
         each.join()
     assert sorted(waits)[10] < 0.1, "20 ms on a machine that has nothing else to do"
+
+
+def test_a_memory_is_read_once_until_it_changes(demo, memories, monkeypatch):
+    reads = []
+    read = MemoryStore.read_built
+    monkeypatch.setattr(
+        MemoryStore, "read_built", lambda self, name: reads.append(name) or read(self, name)
+    )
+    with serving(load_settings(memories=memories)) as session:
+        session.post("/ask", json=QUESTION)
+        opened = len(reads)
+        assert session.post("/ask", json=QUESTION).json()["answer"] == "$48"
+        assert len(reads) == opened >= 1
+        told = {"kind": "brand", "text": "Lumivo Halo"}
+        session.post("/videos/ad/corrections", json=told).raise_for_status()
+        before = len(reads)
+        who = session.post("/ask", json={**QUESTION, "question": "Which brand is it?"}).json()
+        assert len(reads) > before
+        assert any(each["kind"] == "person" for each in who["evidence"])
+        session.delete(f"/videos/ad/corrections/{told_id(session)}").raise_for_status()
+
+
+def told_id(session):
+    return session.get("/videos/ad/corrections").json()["corrections"][0]["id"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import threading
 import time
@@ -12,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import orjson
 from platformdirs import user_cache_path
 from pydantic import TypeAdapter, ValidationError
 
@@ -48,8 +48,8 @@ class ReplyCache:
     @staticmethod
     def key(base_url: str, body: Mapping[str, Any]) -> str:
         """The address of a request: a hash of where it goes and of all that it says."""
-        asked = json.dumps([base_url, body], sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+        asked = orjson.dumps([base_url, body], option=orjson.OPT_SORT_KEYS)
+        return hashlib.sha256(asked).hexdigest()
 
     def get(self, key: str) -> RawReply | None:
         """The kept reply; it counts as used now."""

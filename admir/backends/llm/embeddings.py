@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tenacity import Retrying, retry_if_exception
 
 from admir.backends.llm.endpoints import RoleModel, embedding_model
+from admir.backends.llm.faults import told, wait_before_retry_s
 from admir.backends.llm.prices import cost_usd, price_of
-from admir.backends.llm.wire import enough, may_pass, told, wait_s
 from admir.errors import ModelError
 from admir.perception.embed import Embedder, Vectors, unit
 from admir.settings import ENDPOINT, Settings
@@ -80,25 +81,23 @@ class EndpointEmbedder(Embedder):
 
     def _call(self, texts: Sequence[str]) -> Vectors:
         """The vectors of one call [len(texts), d]."""
-        with self._lock:
-            client = self._client
-        retrying = Retrying(
-            stop=enough(lambda: self._usage.calls > 0),
-            wait=wait_s,
-            retry=retry_if_exception(may_pass),
-            reraise=True,
-        )
-        try:
-            reply = retrying(
-                client.embeddings.create,
-                model=self._name,
-                input=list(texts),
-                encoding_format="float",
-            )
-        except Exception as error:  # noqa: BLE001 - whatever a server does is told
-            raise told(error, self.endpoint) from None
+        reply = self._sent(list(texts))
         self._count(getattr(reply, "usage", None))
         return self._read(reply, len(texts))
+
+    def _sent(self, texts: list[str]) -> Any:
+        """What the server replies; sent again where that may help. Raises as `told` says."""
+        with self._lock:
+            create = self._client.embeddings.create
+        for retries in count():
+            try:
+                return create(model=self._name, input=texts, encoding_format="float")
+            except Exception as error:  # noqa: BLE001 - whatever a server does is told
+                wait_s = wait_before_retry_s(error, retries, known=self._usage.calls > 0)
+                if wait_s is None:
+                    raise told(error, self.endpoint) from None
+            time.sleep(wait_s)
+        raise AssertionError("counting does not end")
 
     def _read(self, reply: Any, count: int) -> Vectors:
         """The vectors of a reply, which may be anything. Raises ModelError."""

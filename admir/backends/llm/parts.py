@@ -37,9 +37,9 @@ _QUALITY = 85
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
-    """A picture for a model: JPEG in base64."""
+    """A picture for a model: the data URL of a JPEG."""
 
-    data: str
+    url: str
 
 
 ENCODED: BoundedCache[Image] = BoundedCache(64_000_000)
@@ -70,7 +70,7 @@ def image(shown: Picture | Grid, longest: int, *, whole: bool = False) -> Image:
     known = ENCODED.get(key)
     if known is None:
         known = _encoded(shown.pixels, longest, whole=whole)
-        ENCODED.put(key, known, len(known.data))
+        ENCODED.put(key, known, len(known.url))
     return known
 
 
@@ -81,7 +81,8 @@ def _encoded(pixels: Pixels, longest: int, *, whole: bool) -> Image:
     ok, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])
     if not ok:
         raise ValueError("a picture could not be encoded")
-    return Image(data=base64.b64encode(np.asarray(data).tobytes()).decode("ascii"))
+    packed = base64.b64encode(np.asarray(data).tobytes()).decode("ascii")
+    return Image(url=f"data:image/jpeg;base64,{packed}")
 
 
 @lru_cache(maxsize=256)
@@ -121,5 +122,4 @@ def user(parts: Sequence[Part]) -> Message:
 def _content(part: Part) -> dict[str, object]:
     if isinstance(part, str):
         return {"type": "text", "text": part}
-    url = {"url": f"data:image/jpeg;base64,{part.data}", "detail": "high"}
-    return {"type": "image_url", "image_url": url}
+    return {"type": "image_url", "image_url": {"url": part.url, "detail": "high"}}

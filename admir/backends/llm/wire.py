@@ -4,33 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
+import orjson
 
-from admir.backends.llm.endpoints import WAYS_OUT, RoleModel
+from admir.backends.llm.endpoints import RoleModel
+from admir.backends.llm.faults import Unusable, place_of, told, wait_before_retry_s, words_of
 from admir.backends.llm.quirks import Quirks, Shape
-from admir.errors import AdmirError, EndpointError, ModelError
+from admir.errors import AdmirError, ModelError
 from admir.settings import Role
-from admir.text import shown
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
-
-RETRIES = 8
-"""After the first attempt (paper B.2)."""
-
-FIRST_WAIT_S = 0.5
-_LONGEST_WAIT_S = 30.0
-_LONGEST_ASKED_S = 120.0
-_RETRIES_OF_A_STRANGER = 2
-_MOST_WORDS = 300
-_LEAST_SECRET = 6
-"""Characters of a key; what is shorter is a filler such as `none`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +47,6 @@ class RawReply:
     def told_tokens(self) -> bool:
         """Whether the server said what the reply took."""
         return self.input_tokens + self.output_tokens > 0
-
-
-class _Unusable(Exception):
-    """The server answered with something that is no chat reply."""
 
 
 @dataclass
@@ -106,10 +91,10 @@ class Wire:
             try:
                 return await self._with_retries(model, shape.body(model, quirks))
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                words = _words(error, model.api_key)
+                words = words_of(error, model.api_key)
                 learnt = quirks.learn(words, shape.body(model, quirks))
                 if learnt is None:
-                    raise ModelError(f"{_place(model)} refuses: {words}") from None
+                    raise ModelError(f"{place_of(model)} refuses: {words}") from None
                 self._quirks[(model.base_url, model.model)] = learnt
             except AdmirError:
                 raise
@@ -117,18 +102,18 @@ class Wire:
                 raise told(error, model) from None
 
     async def _with_retries(self, model: RoleModel, body: Mapping[str, Any]) -> RawReply:
-        retrying = AsyncRetrying(
-            stop=enough(lambda: model.base_url in self._known),
-            wait=wait_s,
-            retry=retry_if_exception(may_pass),
-            reraise=True,
-        )
-        async for attempt in retrying:
-            with attempt:
+        for retries in count():
+            try:
                 reply = await self._once(model, body)
+            except Exception as error:
+                wait_s = wait_before_retry_s(error, retries, known=model.base_url in self._known)
+                if wait_s is None:
+                    raise
+            else:
                 self._known.add(model.base_url)
-                number = attempt.retry_state.attempt_number
-        return replace(reply, retries=number - 1)
+                return replace(reply, retries=retries)
+            await asyncio.sleep(wait_s)
+        raise AssertionError("counting does not end")
 
     async def _once(self, model: RoleModel, body: Mapping[str, Any]) -> RawReply:
         from openai.types.chat import ChatCompletion
@@ -136,9 +121,10 @@ class Wire:
         session = await _session()
         async with self._limit(model.base_url), asyncio.timeout(model.timeout_s):
             client = _client(session, model)
-            # `chat.completions.create` walks through every picture for types it may convert.
+            # `chat.completions.create` walks through every picture for types it may convert, and
+            # its JSON of megabytes would hold up every thread for tens of milliseconds.
             found: Any = await client.post(
-                "/chat/completions", body=dict(body), cast_to=ChatCompletion
+                "/chat/completions", content=orjson.dumps(body), cast_to=ChatCompletion
             )
         return _read(found)
 
@@ -149,20 +135,6 @@ class Wire:
             most = max(m.concurrency for m in self._models.values() if m.base_url == base_url)
             limits[base_url] = asyncio.Semaphore(most)
         return limits[base_url]
-
-
-def enough(known: Callable[[], bool]) -> Callable[[RetryCallState], bool]:
-    """Stops after nine attempts; after three where nobody has answered at that address yet."""
-    import openai
-
-    most, few = stop_after_attempt(1 + RETRIES), stop_after_attempt(1 + _RETRIES_OF_A_STRANGER)
-
-    def stop(state: RetryCallState) -> bool:
-        error = state.outcome.exception() if state.outcome else None
-        nobody = type(error) is openai.APIConnectionError and not known()
-        return few(state) if nobody else most(state)
-
-    return stop
 
 
 async def _session() -> _Session:
@@ -205,7 +177,7 @@ async def _closing(
 
 
 def _read(found: Any) -> RawReply:
-    """The reply of a server, which may be anything. Raises _Unusable."""
+    """The reply of a server, which may be anything. Raises Unusable."""
     try:
         choice = found.choices[0]
         message = choice.message
@@ -228,7 +200,7 @@ def _read(found: Any) -> RawReply:
             output_tokens=int(getattr(used, "completion_tokens", 0) or 0),
         )
     except (AttributeError, IndexError, TypeError, ValueError):
-        raise _Unusable(_stated(found) or "its answer is no chat reply") from None
+        raise Unusable(_stated(found) or "its answer is no chat reply") from None
 
 
 def _as_text(arguments: Any) -> str:
@@ -246,85 +218,3 @@ def _stated(found: Any) -> str:
     error = getattr(found, "error", None)
     said = error.get("message") if isinstance(error, Mapping) else error
     return said if isinstance(said, str) else ""
-
-
-def may_pass(error: BaseException) -> bool:
-    """Whether the same request may do better a little later."""
-    import openai
-
-    if isinstance(error, openai.APIStatusError):
-        if "insufficient_quota" in _words(error):
-            return False
-        asked = _asked_wait_s(error)
-        if asked is not None and asked > _LONGEST_ASKED_S:
-            return False
-        return error.status_code in (408, 409, 429) or error.status_code >= 500
-    broken = (openai.APIConnectionError, TimeoutError, _Unusable, json.JSONDecodeError)
-    return isinstance(error, broken)
-
-
-def wait_s(state: RetryCallState) -> float:
-    """Seconds to wait: what the server asks for, else exponential with jitter."""
-    error = state.outcome.exception() if state.outcome else None
-    asked = _asked_wait_s(error)
-    if asked is not None:
-        return asked
-    longest = min(_LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** (state.attempt_number - 1))
-    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - jitter
-
-
-def _asked_wait_s(error: BaseException | None) -> float | None:
-    """The Retry-After of a reply, in seconds; None where there is none that is a number."""
-    headers = getattr(getattr(error, "response", None), "headers", {})
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers[name]) * unit
-        except (KeyError, ValueError):
-            continue
-        if seconds >= 0:
-            return seconds
-    return None
-
-
-def told(error: Exception, model: RoleModel) -> AdmirError:
-    """A fault of the exchange as an error of ours, with the server's own words."""
-    import openai
-
-    place, key = _place(model), model.api_key
-    if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
-        return EndpointError(f"{place} refuses the key: {_words(error, key)}; {WAYS_OUT}")
-    if isinstance(error, openai.NotFoundError):
-        return EndpointError(f"{place}: {_words(error, key)}; is the name of the model right?")
-    if isinstance(error, openai.APIStatusError):
-        return ModelError(f"{place} fails (HTTP {error.status_code}): {_words(error, key)}")
-    if isinstance(error, openai.APITimeoutError | TimeoutError):
-        return ModelError(f"{place} gave no answer within {model.timeout_s:g} s")
-    if isinstance(error, openai.APIConnectionError):
-        return EndpointError(f"{place} cannot be reached ({_cause(error, key)}); {WAYS_OUT}")
-    return ModelError(f"{place}: {_short(str(error), key) or type(error).__name__}")
-
-
-def _place(model: RoleModel) -> str:
-    return f"{model.model} at {model.base_url}"
-
-
-def _cause(error: Exception, key: str) -> str:
-    cause = error.__cause__
-    return _short(str(cause), key) if cause and str(cause) else type(cause or error).__name__
-
-
-def _words(error: Any, key: str = "") -> str:
-    """What the server said: its message, or the start of its body. Without the key."""
-    body = error.body
-    if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
-        body = body["error"]
-    said = body.get("message") if isinstance(body, Mapping) else body
-    code = body.get("code") if isinstance(body, Mapping) else None
-    words = str(said or error.message)
-    return _short(f"{words} ({code})" if code else words, key)
-
-
-def _short(text: str, key: str) -> str:
-    """The start of a text on one line; servers repeat keys that they refuse."""
-    line = shown(text.replace(key, "***") if len(key) >= _LEAST_SECRET else text)
-    return line if len(line) <= _MOST_WORDS else f"{line[:_MOST_WORDS]}..."

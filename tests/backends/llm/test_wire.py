@@ -304,3 +304,28 @@ def test_connections_of_a_mind_that_is_gone_are_closed_before_they_are_collected
         gc.collect()
     assert [str(each.message) for each in told] == []
     assert len(server.requests) == 2
+
+
+def test_a_request_leaves_nothing_that_only_the_garbage_collector_can_free(server, model):
+    """Collecting holds every thread of a service: objects of an ask must go when it ends."""
+    server.script["*"] = lambda asked: None if len(server.requests) % 2 else Http(503)
+
+    async def ask_often():
+        for _ in range(12):
+            await model.complete("refine", TITLES["refine"], [PART], AnswerForm)
+
+    async def left_behind():
+        await ask_often()
+        gc.collect()
+        gc.disable()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        try:
+            await ask_often()
+            gc.collect()
+            return {type(each).__module__.split(".")[0] for each in gc.garbage}
+        finally:
+            gc.set_debug(0)
+            gc.garbage.clear()
+            gc.enable()
+
+    assert not {"openai", "httpx2", "asyncio", "admir", "tenacity"} & asyncio.run(left_behind())
