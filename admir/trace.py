@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, Self
 
+import orjson
+
 from admir.types import Answer, Claim, Memory, Narrative, Span, Step, Subject, Usage
 
 _UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -146,8 +148,19 @@ def _names_of(kind: Any) -> tuple[str, ...] | None:
 
 def to_json(plain: Any, *, indent: int | None = None) -> str:
     """JSON that a terminal, a line reader and a UTF-8 file take, whatever its texts hold."""
-    text = json.dumps(plain, ensure_ascii=False, indent=indent)
+    text = _one_line(plain) if indent is None else _with_python(plain, indent)
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _one_line(plain: Any) -> str:
+    try:
+        return orjson.dumps(plain).decode()
+    except TypeError:  # half characters, and numbers of more than 64 bits
+        return _with_python(plain, None)
+
+
+def _with_python(plain: Any, indent: int | None) -> str:
+    return json.dumps(plain, ensure_ascii=False, indent=indent)
 
 
 def event_name(event: object) -> str:

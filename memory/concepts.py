@@ -45,7 +45,8 @@ class ConceptScorer:
         texts = [close_gaps(clip.index_text) for clip in clips]
         self._clips = clips
         self._flat = [squash(text) for text in texts]
-        self._stems = [[stem(word) for word in words(text)] for text in texts]
+        self._stems = [Counter(stem(word) for word in words(text)) for text in texts]
+        self._known: dict[Concept, NDArray[np.float64]] = {}
 
     def prepare(self) -> None:
         """Work out now what the first scores would wait for."""
@@ -62,13 +63,19 @@ class ConceptScorer:
 
     def scores(self, query: str) -> NDArray[np.float64]:
         """Float [clips] in [0, 1]; all zero for a query that names no concept."""
-        count = len(self._flat)
-        total = np.zeros(count)
+        total = np.zeros(len(self._flat))
         for concept in concepts_in(query):
-            total += self._shown(concept) + _PLACE_WEIGHT * _placed(concept, count)
-            total += _SIGN_WEIGHT * self._inferred(concept)
+            total += self._of(concept)
         best = float(total.max(initial=0.0))
         return total / best if best > 0 else total
+
+    def _of(self, concept: Concept) -> NDArray[np.float64]:
+        """How much each clip shows the concept, whatever the query; worked out once."""
+        if concept not in self._known:
+            placed = _PLACE_WEIGHT * _placed(concept, len(self._flat))
+            inferred = _SIGN_WEIGHT * self._inferred(concept)
+            self._known[concept] = self._shown(concept) + placed + inferred
+        return self._known[concept]
 
     def _shown(self, concept: Concept) -> NDArray[np.float64]:
         """Rare cues count more, and a repeated one little more; scaled to the best clip."""
@@ -89,7 +96,7 @@ class ConceptScorer:
 
     def _counts(self, cue: str) -> Iterator[int]:
         if cue.isascii():
-            return (stems.count(cue) for stems in self._stems)
+            return (stems[cue] for stems in self._stems)
         return (flat.count(cue) for flat in self._flat)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from admir.concurrency import BoundedCache
 from admir.errors import VideoError
-from admir.perception.decode import MAX_SIDE, Picture, load_image, shrink
+from admir.perception.decode import MAX_SIDE, Picture, jpeg_of, load_image, shrink
 from admir.perception.seek import pictures, prepare
 from admir.types import Frame, Memory
 
@@ -18,6 +18,21 @@ _FILL_REACH_S = 1.0
 
 DECODED: BoundedCache[Picture] = BoundedCache(64_000_000)
 """Pictures decoded before: many questions rest on the same lines and look at the same range."""
+
+DRAWN: BoundedCache[bytes] = BoundedCache(32_000_000)
+"""The same as JPEG, as they are kept beside an answer."""
+
+
+def as_jpeg(picture: Picture) -> bytes:
+    """A picture as it is kept; one that was drawn before is known by its key.
+
+    Raises OSError where it cannot be encoded.
+    """
+    known = None if picture.key is None else DRAWN.get(picture.key)
+    encoded = known or jpeg_of(picture.pixels)
+    if known is None and picture.key is not None:
+        DRAWN.put(picture.key, encoded, len(encoded))
+    return encoded
 
 
 def frames_at(

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict
 from admir.backends.base import Perceiver
 from admir.memory.corrections import brand_of
 from admir.memory.index import HybridIndex
-from admir.memory.pixels import nearest_frame
-from admir.perception.decode import Picture, save_jpeg
+from admir.memory.pixels import as_jpeg, nearest_frame
+from admir.perception.decode import Picture, write_picture
 from admir.settings import Settings
 from admir.types import Evidence, Hit, Memory, ScreenText, Span, Usage, Utterance
 
@@ -61,7 +61,7 @@ class ToolContext:
         try:
             self.pictures_folder.mkdir(parents=True, exist_ok=True)
             if not path.exists():
-                save_jpeg(path, picture.pixels)
+                write_picture(path, as_jpeg(picture))
         except OSError:  # what was seen counts all the same; the trace says that the disk is full
             return None
         return str(path)

@@ -357,13 +357,23 @@ def by_whole_number(pixels: Pixels, factor: int) -> Pixels:
     return np.asarray(cv2.resize(whole, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
-def save_jpeg(path: Path, pixels: Pixels, quality: int = 92) -> None:
+def save_jpeg(path: Path, pixels: Pixels) -> None:
     """Write a picture, whole or not at all; raises OSError where the disk refuses."""
+    write_picture(path, jpeg_of(pixels))
+
+
+def jpeg_of(pixels: Pixels, quality: int = 92) -> bytes:
+    """A picture as JPEG; raises OSError where it cannot be encoded."""
     ok, data = cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, quality])
     if not ok:
-        raise OSError(f"cannot encode {path.name}")
+        raise OSError("a picture cannot be encoded")
+    return data.tobytes()
+
+
+def write_picture(path: Path, encoded: bytes) -> None:
+    """Write an encoded picture, whole or not at all; raises OSError where the disk refuses."""
     unfinished = path.with_name(f"{path.name}.part")
-    unfinished.write_bytes(data.tobytes())
+    unfinished.write_bytes(encoded)
     unfinished.replace(path)
 
 

@@ -16,11 +16,16 @@ from platformdirs import user_cache_path
 from pydantic import TypeAdapter, ValidationError
 
 from admir.backends.llm.wire import RawReply
+from admir.concurrency import BoundedCache
 
 _REPLY = TypeAdapter(RawReply)
 _ROOM_AFTER_CLEANING = 0.8
 _PUTS_BETWEEN_LOOKS = 200
 _LOOK_EVERY_S = 24 * 3600.0
+_LONG = 4_000
+
+_HASHES: BoundedCache[str] = BoundedCache(64_000_000)
+"""Of long texts: the pictures of one ad are sent again and again, and weigh most of a request."""
 
 
 def cache_folder(chosen: Path | None) -> Path:
@@ -31,6 +36,23 @@ def cache_folder(chosen: Path | None) -> Path:
 def _room_of(facts: os.stat_result) -> int:
     """What a file takes on the disk, which is more than it holds."""
     return max(facts.st_size, 512 * int(getattr(facts, "st_blocks", 0)))
+
+
+def _shortened(part: Any) -> Any:
+    """What a request says, with the hash of each long text in its place."""
+    if isinstance(part, str):
+        return part if len(part) < _LONG else _hash_of(part)
+    if isinstance(part, Mapping):
+        return {key: _shortened(item) for key, item in part.items()}
+    return [_shortened(item) for item in part] if isinstance(part, list | tuple) else part
+
+
+def _hash_of(text: str) -> str:
+    known = _HASHES.get(text)
+    if known is None:
+        known = hashlib.sha256(text.encode()).hexdigest()
+        _HASHES.put(text, known, len(text))
+    return known
 
 
 class ReplyCache:
@@ -48,7 +70,7 @@ class ReplyCache:
     @staticmethod
     def key(base_url: str, body: Mapping[str, Any]) -> str:
         """The address of a request: a hash of where it goes and of all that it says."""
-        asked = orjson.dumps([base_url, body], option=orjson.OPT_SORT_KEYS)
+        asked = orjson.dumps([base_url, _shortened(body)], option=orjson.OPT_SORT_KEYS)
         return hashlib.sha256(asked).hexdigest()
 
     def get(self, key: str) -> RawReply | None:

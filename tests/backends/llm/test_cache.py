@@ -7,6 +7,8 @@ import threading
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from admir import ask, build_memory
 from admir.backends.llm import Model, cache
@@ -169,3 +171,18 @@ def test_without_a_cache_a_second_build_makes_all_calls(ramp, server, options, t
     sent = len(server.requests)
     build_memory(ramp, **{**options, "memories": tmp_path / "other"})
     assert len(server.requests) == 2 * sent
+
+
+@given(st.text(max_size=20), st.text(max_size=20))
+def test_the_address_tells_long_texts_apart(one: str, other: str) -> None:
+    """Long ones are hashed once, and stand in the request by their hash."""
+
+    def key(text: str) -> str:
+        body = {"messages": [{"content": [{"image_url": {"url": text}}]}], "n": (1, None, 2.5)}
+        return ReplyCache.key("http://x/v1", body)
+
+    long_one, long_other = one + "x" * 5_000, other + "x" * 5_000
+    assert (key(one) == key(other)) == (one == other)
+    assert (key(long_one) == key(long_other)) == (one == other)
+    assert key(long_one) == key("".join(list(long_one)))
+    assert key(one) != key(long_one)
