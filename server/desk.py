@@ -107,7 +107,7 @@ class Desk:
         if asked is not None and asked.path is not None:
             return await self._job(await self.receiver.path(asked.path, asked.metadata))
         new_part = await asyncio.to_thread(self.jobs.places.new_part)
-        with Part(new_part, self.receiver.most_bytes) as part:
+        with Part(new_part, self.receiver.most_bytes, self.room.check) as part:
             if asked is not None:
                 received = await self.receiver.url(asked.url or "", asked.metadata, part)
             elif kind == "multipart/form-data":

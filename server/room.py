@@ -24,8 +24,8 @@ class Room:
         self._counting = threading.Lock()
         self.forget()
 
-    def check(self, coming_bytes: int) -> None:
-        """Raise DiskFull where a video of so many bytes should not come."""
+    def check(self, coming_bytes: int = 0) -> None:
+        """Raise DiskFull where so many bytes more should not come."""
         if self._most_gb is not None and (held := self._held_bytes()) > self._most_gb * _GB:
             raise DiskFull(
                 f"the memories have {held / _GB:,.1f} GB, the limit is {self._most_gb:g} GB; run "
@@ -33,9 +33,10 @@ class Room:
             )
         free = shutil.disk_usage(_existing(self._folder)).free
         if free < coming_bytes + _SPARE_BYTES:
+            more = f"a video of {coming_bytes / _GB:,.1f} GB" if coming_bytes else "another video"
             raise DiskFull(
-                f"the disk has {free / _GB:,.1f} GB left, too few for a video of "
-                f"{coming_bytes / _GB:,.1f} GB; run `admir gc`, delete videos, or use a larger disk"
+                f"the disk has {free / _GB:,.1f} GB left, too few for {more}; "
+                "run `admir gc`, delete videos, or use a larger disk"
             )
 
     def forget(self) -> None:

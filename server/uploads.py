@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import AsyncIterable, Mapping
+from collections.abc import AsyncIterable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +33,7 @@ from admir.server.places import Places
 from admir.settings import ServerSettings
 
 _BUFFER = 1 << 20
+_LOOK_BYTES = 64_000_000
 _MB = 1_000_000
 
 
@@ -124,12 +125,14 @@ class Receiver:
 class Part:
     """A file that is being received, for a `with`: it is removed at the end, unless it was moved.
 
+    `check` is called now and then while bytes come, and raises where no more should: others come
+    at the same time, and not all say how much they will be.
     Raises TooLarge, NotAVideo by its first bytes, VideoUnreadable, or MemoryStoreError.
     """
 
-    def __init__(self, path: Path, most_bytes: int) -> None:
-        self.path, self._most = path, most_bytes
-        self._hash, self._bytes = hashlib.sha256(), 0
+    def __init__(self, path: Path, most_bytes: int, check: Callable[[], None]) -> None:
+        self.path, self._most, self._check = path, most_bytes, check
+        self._hash, self._bytes, self._checked_at = hashlib.sha256(), 0, 0
         with writing(path):
             self._file = path.open("xb", buffering=0)
 
@@ -162,6 +165,9 @@ class Part:
             check_head(data[:HEAD_BYTES])
         self._bytes += len(data)
         check_size(self._bytes, self._most)
+        if self._bytes - self._checked_at > _LOOK_BYTES:
+            self._check()
+            self._checked_at = self._bytes
         self._hash.update(data)
         with writing(self.path):
             rest = memoryview(data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,9 @@ def small_video(path: Path, shade: int = 80, *, frames: int = 25) -> Path:
     )
 
 
-def send(client: httpx.Client, data: bytes, name: str = "ad.mp4", **headers: str) -> httpx.Response:
+def send(
+    client: httpx.Client, data: bytes | Iterator[bytes], name: str = "ad.mp4", **headers: str
+) -> httpx.Response:
     """The raw body."""
     given = {"content-type": "video/mp4", **headers}
     return client.post("/videos", params={"name": name}, content=data, headers=given)

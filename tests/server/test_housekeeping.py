@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from admir.errors import MemoryStoreError
-from admir.server import housekeeping
+from admir.server import housekeeping, room, uploads
 from tests.server.running import serving
 from tests.server.sending import ended, send, settings_for, small_video, wait_for
 from tests.server.test_app import problem_of
@@ -80,6 +80,19 @@ def test_a_full_folder_takes_no_video_until_one_is_deleted(memories, tmp_path):
         assert client.get("/videos/v").status_code == 200
         assert client.delete("/videos/v").status_code == 204
         assert send(client, other, "w.mp4").status_code == 202
+
+
+def test_room_that_runs_out_on_the_way_ends_an_upload(tmp_path, monkeypatch):
+    """Several may come at once, and one need not say how long it is."""
+    monkeypatch.setattr(room, "_KNOWN_S", 0.0)
+    monkeypatch.setattr(uploads, "_LOOK_BYTES", 2_000_000)
+    data = small_video(tmp_path / "v.mp4").read_bytes()
+    with serving(settings_for(tmp_path / "memories", disk_gb=0.008)) as client:
+        endless = iter([data, *[bytes(1_000_000)] * 40])
+        reply = send(client, endless)
+        assert problem_of(reply)[:2] == (507, "disk-full")
+        assert not list((tmp_path / "memories").rglob("*.part*"))
+        assert send(client, data, "v.mp4").status_code == 202
 
 
 def test_a_disk_that_would_be_full_takes_no_video(tmp_path, monkeypatch):
