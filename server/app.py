@@ -34,6 +34,9 @@ from admir.server.videos import videos_router
 from admir.settings import Settings, load_settings
 from admir.types import Answer, Memory
 
+_OBJECTS_A_COLLECTION = 100_000
+"""An ask leaves nothing to collect, and looking for it stops everybody: it is done seldom."""
+
 _ABOUT = "Answers questions about advertising videos, and proves its answers."
 
 
@@ -66,6 +69,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         asks.start()
         desk.start()
         keeper.start()
+        gc.set_threshold(_OBJECTS_A_COLLECTION)
         gc.freeze()  # what is loaded stays: collecting it again would stop them, too
         try:
             yield
