@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
@@ -146,21 +146,27 @@ def _names_of(kind: Any) -> tuple[str, ...] | None:
     return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else None
 
 
-def to_json(plain: Any, *, indent: int | None = None) -> str:
-    """JSON that a terminal, a line reader and a UTF-8 file take, whatever its texts hold."""
-    text = _one_line(plain) if indent is None else _with_python(plain, indent)
+def to_json(
+    plain: Any, *, indent: int | None = None, default: Callable[[Any], Any] | None = None
+) -> str:
+    """JSON that a terminal, a line reader and a UTF-8 file take, whatever its texts hold.
+
+    `default` makes plain what is not.
+    """
+    if indent is None:
+        text = _one_line(plain, default)
+    else:
+        text = json.dumps(plain, ensure_ascii=False, indent=indent, default=default)
+    if text.isascii() and "\x7f" not in text:
+        return text
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _one_line(plain: Any) -> str:
+def _one_line(plain: Any, default: Callable[[Any], Any] | None) -> str:
     try:
-        return orjson.dumps(plain).decode()
+        return orjson.dumps(plain, default=default).decode()
     except TypeError:  # half characters, and numbers of more than 64 bits
-        return _with_python(plain, None)
-
-
-def _with_python(plain: Any, indent: int | None) -> str:
-    return json.dumps(plain, ensure_ascii=False, indent=indent)
+        return json.dumps(plain, ensure_ascii=False, default=default)
 
 
 def event_name(event: object) -> str:

@@ -7,14 +7,13 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response
 
 from admir.server.asks import Asks
 from admir.server.metrics import Metrics
-from admir.server.plain import sent
+from admir.server.plain import json_reply, sent
 from admir.server.problems import problem_of, responses
 from admir.settings import Settings
 from admir.trace import Answered, AnswerEvent, event_name, to_json
@@ -116,7 +115,7 @@ async def _whole(events: AsyncGenerator[AnswerEvent, None], request: Request) ->
         await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
             return Response(status_code=_GONE)
-        return JSONResponse(await asyncio.to_thread(sent, work.result()))
+        return await json_reply(work.result())
     finally:
         for task in (work, gone):
             task.cancel()

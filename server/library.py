@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import cv2
 from fastapi import APIRouter
 from fastapi import Path as InPath
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi.responses import FileResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
@@ -20,7 +20,7 @@ from starlette.responses import Response
 from admir.errors import AdmirError
 from admir.memory.pixels import frames_at
 from admir.memory.store import MemoryStore
-from admir.server.plain import sent
+from admir.server.plain import json_reply, sent
 from admir.server.problems import responses
 from admir.settings import Settings
 from admir.tools.registry import tool_specs
@@ -97,11 +97,11 @@ def _add_videos(router: APIRouter, store: MemoryStore) -> None:
             **responses(404, 422, 500),
         },
     )
-    async def memory(video_id: VideoId) -> JSONResponse:
+    async def memory(video_id: VideoId) -> Response:
         """The whole memory, as `admir show --json` prints it."""
         found = await asyncio.to_thread(store.read, video_id)
         shown = replace(found, folder="", video=replace(found.video, path=_name(found)))
-        return JSONResponse(await asyncio.to_thread(sent, shown))
+        return await json_reply(shown)
 
 
 def _add_pictures(router: APIRouter, store: MemoryStore) -> None:

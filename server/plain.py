@@ -5,13 +5,15 @@ It is the JSON of the command line and of traces, but that files of the server a
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from pydantic import TypeAdapter
+from starlette.responses import Response
 
-from admir.trace import to_plain
+from admir.trace import to_json, to_plain
 
 _SPAN = ("start_s", "end_s")
 
@@ -19,6 +21,12 @@ _SPAN = ("start_s", "end_s")
 def sent(value: Any) -> Any:
     """The JSON of an event, an answer or a memory."""
     return _with_addresses(to_plain(value))
+
+
+async def json_reply(value: Any) -> Response:
+    """The same as a reply, written in a thread: a memory of megabytes holds nobody else up."""
+    body = await asyncio.to_thread(lambda: to_json(sent(value)))
+    return Response(body, media_type="application/json")
 
 
 def _with_addresses(plain: Any) -> Any:
