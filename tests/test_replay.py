@@ -93,7 +93,7 @@ def test_steps_are_found_by_their_tool(asked):
 
 def test_a_killed_run_leaves_a_trace_that_can_be_read(asked, tmp_path):
     whole = Path(asked.trace).read_bytes()
-    second = whole.index(b'step_taken') + 40
+    second = whole.index(b"step_taken") + 40
     (tmp_path / "t.jsonl").write_bytes(whole[:second])
     trace = open_trace(tmp_path / "t.jsonl")
     assert (trace.question, trace.steps, trace.answer) == (QUESTIONS[1], (), None)
