@@ -16,6 +16,7 @@ from admir.trace import (
     BuildProgress,
     StepTaken,
     event_name,
+    to_json,
     to_plain,
     write_event,
 )
@@ -120,3 +121,20 @@ def test_what_a_file_or_a_terminal_would_trip_over_is_escaped(tmp_path, mark):
 def test_an_empty_trace_holds_no_events(tmp_path):
     (tmp_path / "t.jsonl").write_text("")
     assert read_trace(tmp_path / "t.jsonl") == []
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [{"n": 2**70}, ["\ud800", "\u2028", "\x7f"], {"a": [1, 2.5, None, True]}, "ü" * 3, {}],
+)
+def test_a_line_is_json_that_says_the_same_and_stays_a_line(plain):
+    line = to_json(plain)
+    assert json.loads(line) == plain
+    assert len(line.splitlines()) == 1
+    line.encode("utf-8")
+
+
+def test_what_is_not_plain_is_made_so():
+    assert to_json({"at": Path("a")}, default=str) == '{"at":"a"}'
+    with pytest.raises(TypeError):
+        to_json({"at": Path("a")})
