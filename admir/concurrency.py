@@ -185,6 +185,14 @@ class BoundedCache(Generic[T]):
             self._items.move_to_end(key)
             return self._items[key][0]
 
+    def made(self, key: Hashable, make: Callable[[], T], size_bytes: Callable[[T], int]) -> T:
+        """What was put there, else what `make` makes, which is kept."""
+        value = self.get(key)
+        if value is None:
+            value = make()
+            self.put(key, value, size_bytes(value))
+        return value
+
     def put(self, key: Hashable, value: T, size_bytes: int) -> None:
         """Keep a value of that size; what was not used for longest goes."""
         with self._lock:

@@ -28,11 +28,9 @@ def as_jpeg(picture: Picture) -> bytes:
 
     Raises OSError where it cannot be encoded.
     """
-    known = None if picture.key is None else DRAWN.get(picture.key)
-    encoded = known or jpeg_of(picture.pixels)
-    if known is None and picture.key is not None:
-        DRAWN.put(picture.key, encoded, len(encoded))
-    return encoded
+    if picture.key is None:
+        return jpeg_of(picture.pixels)
+    return DRAWN.made(picture.key, lambda: jpeg_of(picture.pixels), len)
 
 
 def frames_at(

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import cv2
 from fastapi import APIRouter
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse
@@ -20,13 +19,14 @@ from starlette.responses import Response
 from admir.errors import AdmirError
 from admir.memory.pixels import frames_at
 from admir.memory.store import MemoryStore
+from admir.perception.decode import jpeg_of
 from admir.server.plain import json_reply, sent
 from admir.server.problems import responses
 from admir.settings import Settings
 from admir.tools.registry import tool_specs
 from admir.types import Memory
 
-_FRAME_SIDE = 960
+_FRAME_SIDE, _QUALITY = 960, 88
 _TRACE = re.compile(r"[0-9A-Za-z-]{1,40}")
 _KEPT = {"Cache-Control": "private, max-age=31536000, immutable"}
 
@@ -195,7 +195,4 @@ def _jpeg(memory: Memory, time_s: float) -> bytes:
     pictures = frames_at(memory, [min(time_s, memory.video.duration_s)], _FRAME_SIDE)
     if not pictures:
         raise HTTPException(404, f"there is no picture of {memory.video.id!r} at {time_s:g} s")
-    ok, data = cv2.imencode(".jpg", pictures[0].pixels, [cv2.IMWRITE_JPEG_QUALITY, 88])
-    if not ok:
-        raise HTTPException(404, "the picture cannot be encoded")
-    return bytes(data.tobytes())
+    return jpeg_of(pictures[0].pixels, _QUALITY)

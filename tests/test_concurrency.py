@@ -225,5 +225,8 @@ def test_a_cache_lets_go_of_what_was_not_used_for_longest():
     assert cache.get("a") == "A"
     cache.put("d", "D", 1)
     assert [cache.get(key) for key in "abcd"] == ["A", None, "C", "D"]
+    assert cache.made("d", lambda: "new", len) == "D"
+    assert [cache.made("e", lambda: "E", len), cache.get("e"), cache.get("a")] == ["E", "E", None]
+    assert cache.get("d") == "D"
     cache.resize(1)
     assert [cache.get(key) for key in "acd"] == [None, None, "D"]

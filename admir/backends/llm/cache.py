@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import threading
 import time
@@ -11,7 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import orjson
 from platformdirs import user_cache_path
 from pydantic import TypeAdapter, ValidationError
 
@@ -22,7 +22,7 @@ _REPLY = TypeAdapter(RawReply)
 _ROOM_AFTER_CLEANING = 0.8
 _PUTS_BETWEEN_LOOKS = 200
 _LOOK_EVERY_S = 24 * 3600.0
-_LONG = 4_000
+_LONG_CHARS = 4_000
 
 _HASHES: BoundedCache[str] = BoundedCache(64_000_000)
 """Of long texts: the pictures of one ad are sent again and again, and weigh most of a request."""
@@ -41,18 +41,15 @@ def _room_of(facts: os.stat_result) -> int:
 def _shortened(part: Any) -> Any:
     """What a request says, with the hash of each long text in its place."""
     if isinstance(part, str):
-        return part if len(part) < _LONG else _hash_of(part)
+        short = len(part) < _LONG_CHARS
+        return part if short else _HASHES.made(part, lambda: _hashed(part), lambda _: len(part))
     if isinstance(part, Mapping):
         return {key: _shortened(item) for key, item in part.items()}
     return [_shortened(item) for item in part] if isinstance(part, list | tuple) else part
 
 
-def _hash_of(text: str) -> str:
-    known = _HASHES.get(text)
-    if known is None:
-        known = hashlib.sha256(text.encode()).hexdigest()
-        _HASHES.put(text, known, len(text))
-    return known
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class ReplyCache:
@@ -70,8 +67,7 @@ class ReplyCache:
     @staticmethod
     def key(base_url: str, body: Mapping[str, Any]) -> str:
         """The address of a request: a hash of where it goes and of all that it says."""
-        asked = orjson.dumps([base_url, _shortened(body)], option=orjson.OPT_SORT_KEYS)
-        return hashlib.sha256(asked).hexdigest()
+        return _hashed(json.dumps([base_url, _shortened(body)], sort_keys=True))
 
     def get(self, key: str) -> RawReply | None:
         """The kept reply; it counts as used now."""

@@ -13,12 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
 
-import cv2
-import numpy as np
-
 from admir.backends.llm.quirks import Message
 from admir.concurrency import BoundedCache
-from admir.perception.decode import Picture, Pixels, shrink
+from admir.perception.decode import Picture, Pixels, jpeg_of, shrink
 from admir.perception.grids import Grid
 from admir.text import shown
 
@@ -66,22 +63,17 @@ def image(shown: Picture | Grid, longest: int, *, whole: bool = False) -> Image:
     """
     if shown.key is None:
         return _encoded(shown.pixels, longest, whole=whole)
-    key = (shown.key, longest, whole)
-    known = ENCODED.get(key)
-    if known is None:
-        known = _encoded(shown.pixels, longest, whole=whole)
-        ENCODED.put(key, known, len(known.url))
-    return known
+    return ENCODED.made(
+        (shown.key, longest, whole),
+        lambda: _encoded(shown.pixels, longest, whole=whole),
+        lambda sent: len(sent.url),
+    )
 
 
 def _encoded(pixels: Pixels, longest: int, *, whole: bool) -> Image:
     height, width = pixels.shape[:2]
     side = longest if whole else max(pixels_of((width, height), longest))
-    small = shrink(pixels, side)
-    ok, data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, _QUALITY])
-    if not ok:
-        raise ValueError("a picture could not be encoded")
-    packed = base64.b64encode(np.asarray(data).tobytes()).decode("ascii")
+    packed = base64.b64encode(jpeg_of(shrink(pixels, side), _QUALITY)).decode("ascii")
     return Image(url=f"data:image/jpeg;base64,{packed}")
 
 

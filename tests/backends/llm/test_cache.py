@@ -186,3 +186,4 @@ def test_the_address_tells_long_texts_apart(one: str, other: str) -> None:
     assert (key(long_one) == key(long_other)) == (one == other)
     assert key(long_one) == key("".join(list(long_one)))
     assert key(one) != key(long_one)
+    assert key("\ud800") != key("\ud800" * 5_000), "half characters are refused when they are sent"
