@@ -34,11 +34,15 @@ class BuildProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """The end of a build. `reused` is true where the stored memory was still good."""
+    """The end of a build. `reused` is true where the stored memory was still good.
+
+    `rebuilt_because` says why one that was there was built again.
+    """
 
     memory: Memory
     reused: bool
     stage_seconds: Mapping[str, float]
+    rebuilt_because: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

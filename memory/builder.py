@@ -41,7 +41,8 @@ from admir.memory.provenance import (
 )
 from admir.memory.reading import TextStage
 from admir.memory.store import MemoryStore
-from admir.memory.survey import Sample, Survey
+from admir.memory.survey import Sample, Survey, SurveyListener
+from admir.memory.unsure import apply_corrections
 from admir.memory.walk import WalkStage, shown_smaller, stated_duration_s
 from admir.perception.decode import open_container
 from admir.perception.embed import Vectors
@@ -52,6 +53,7 @@ from admir.types import (
     Memory,
     Narrative,
     ScreenText,
+    Shot,
     clip_spans,
 )
 
@@ -83,6 +85,22 @@ class Builder(Makers):
             await _Build(self, path, metadata, emit).run()
 
         return stream_events(run)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _InLoop:
+    """Hands on what a pass tells, from its thread to the event loop."""
+
+    loop: asyncio.AbstractEventLoop
+    feed: ClipFeed
+
+    def add(self, sample: Sample) -> None:
+        """See `SurveyListener`."""
+        self.loop.call_soon_threadsafe(self.feed.add, sample)
+
+    def settle(self, shots: Sequence[Shot], until_s: float) -> None:
+        """See `SurveyListener`."""
+        self.loop.call_soon_threadsafe(self.feed.settle, tuple(shots), until_s)
 
 
 @dataclass
@@ -118,13 +136,15 @@ class _Build:
         with store.building(video_id):
             memory = planner.fresh(video_id)  # another builder may have ended meanwhile
             reused = memory is not None
+            reason = "" if reused else planner.rebuild_reason(video_id)
             memory = memory or await self._built(planner, video_id)
-        self._end(memory, reused=reused)
+        self._end(memory, reused=reused, reason=reason)
 
-    def _end(self, memory: Memory, *, reused: bool) -> None:
+    def _end(self, memory: Memory, *, reused: bool, reason: str = "") -> None:
         """Tell what was built, or was there, as people have corrected it."""
         shown = self.tools.store.corrected(memory)
-        self.emit(Built(memory=shown, reused=reused, stage_seconds=self.seconds))
+        end = Built(memory=shown, reused=reused, stage_seconds=self.seconds, rebuilt_because=reason)
+        self.emit(end)
 
     async def _built(self, planner: Planner, video_id: str) -> Memory:
         """A new build; where only the vectors differ, of the memory that is there."""
@@ -211,6 +231,7 @@ class _Build:
             video_id=plan.video_id,
             perceiver=self.tools.mind.perceiver,
             utterances=speech.utterances,
+            speech_known=speech.is_known,
             reading=self._text_stage(),
             workers=self.tools.settings.workers,
             smaller=shown_smaller(self.path, self.tools.mind.perceiver.caption_side),
@@ -222,12 +243,8 @@ class _Build:
         )
         feed = ClipFeed(clip_s=self.tools.settings.clip_s, give=captioning.begin)
         try:
-            loop = asyncio.get_running_loop()
-
-            def take(sample: Sample) -> None:
-                loop.call_soon_threadsafe(feed.add, sample)
-
-            seen = await self._timed("decode", self._survey(plan.folder, journal, take))
+            listener = _InLoop(loop=asyncio.get_running_loop(), feed=feed)
+            seen = await self._timed("decode", self._survey(plan.folder, journal, listener))
             spans = clip_spans(seen.facts.duration_s, self.tools.settings.clip_s)
             self.clip_count = len(spans)
             feed.close(spans)
@@ -235,6 +252,7 @@ class _Build:
         finally:
             await captioning.cancel()
         lines = await self._timed("read text", self._read(seen, plan.folder, journal))
+        lines = apply_corrections(lines, spans, captioned.captions)
         clips = with_captions(self._clips(plan, seen, lines, speech), captioned)
         return Told(
             seen=seen,
@@ -256,9 +274,9 @@ class _Build:
         return stored
 
     async def _survey(
-        self, folder: Path, journal: PaidJournal, take: Callable[[Sample], None] = lambda _: None
+        self, folder: Path, journal: PaidJournal, listener: SurveyListener | None = None
     ) -> Survey:
-        """The walk over the video; `take` gets every sample in order, from another thread."""
+        """The decode pass over the video; `listener` is called from another thread."""
         settings = self.tools.settings
         stated_s = stated_duration_s(self.path)
         self.clip_count = len(clip_spans(stated_s, settings.clip_s))
@@ -266,10 +284,9 @@ class _Build:
             path=self.path,
             sample_fps=settings.frame_fps,
             stated_s=stated_s,
-            tell=lambda time_s: self._progress("decode", int(time_s), int(stated_s)),
+            on_progress=lambda time_s: self._progress("decode", int(time_s), int(stated_s)),
             stop=lambda: self.stopped,
-            light=self.tools.mind.perceiver.looks,
-            take=take,
+            listener=listener,
         )
         return await self._thread(partial(stage.run, folder, journal))
 

@@ -6,7 +6,7 @@ A clip that no model could describe is recorded as failed, and tried again by th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -14,22 +14,24 @@ from pathlib import Path
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from admir.backends.base import CAPTION_FRAMES, Caption, ClipView, Perceiver
+from admir.backends.base import Caption, ClipView, Perceiver
 from admir.concurrency import in_thread
 from admir.errors import ModelError
 from admir.memory.feed import WholeClip
+from admir.memory.frame_choice import choose_frames, distinct_lines
 from admir.memory.journal import Journal
 from admir.memory.reading import LINES, TextStage
 from admir.memory.survey import Sample, kept_frame
 from admir.memory.unsure import is_unsure, mended
 from admir.perception.decode import Picture
 from admir.perception.ocr import TextLine
-from admir.types import Clip, Utterance
+from admir.types import Clip, Frame, Utterance
 
 MOST_CLIPS_AT_ONCE = 96
 """Clips that are described side by side hold their pictures."""
 
 _CAPTION = TypeAdapter(Caption)
+_FRAMES = TypeAdapter(tuple[Frame, ...])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,8 @@ class Captioned:
 
     captions: tuple[Caption, ...]
     failed: dict[int, str]
+    frames: tuple[tuple[Frame, ...], ...] = ()
+    """The frames that each clip was described from."""
     unread: tuple[str, ...] = ()
     """Frames whose text was to be read again and was not, with the reason."""
 
@@ -53,6 +57,7 @@ class Captioning:
     video_id: str
     perceiver: Perceiver
     utterances: tuple[Utterance, ...]
+    speech_known: bool
     reading: TextStage | None
     workers: int
     smaller: int
@@ -66,6 +71,8 @@ class Captioning:
     unread: list[str] = field(default_factory=list)
     finished: int = 0
     broken: bool = False
+    frames: dict[int, tuple[Frame, ...]] = field(default_factory=dict)
+    times_s: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._readers = asyncio.Semaphore(self.workers)
@@ -77,6 +84,7 @@ class Captioning:
         """Start on the next clip, in the running event loop."""
         if self.broken:
             return
+        self.times_s |= {sample.frame.file: sample.frame.time_s for sample in clip.samples}
         task = asyncio.create_task(self._clip(clip))
         task.add_done_callback(self._ended)
         self.tasks.append(task)
@@ -94,7 +102,12 @@ class Captioning:
             await self.cancel()
         if captions and len(self.failed) == len(captions):
             raise ModelError(f"no clip could be described: {self.failed[0]}")
-        return Captioned(captions=tuple(captions), failed=self.failed, unread=tuple(self.unread))
+        return Captioned(
+            captions=tuple(captions),
+            failed=self.failed,
+            frames=tuple(self.frames.get(index, ()) for index in range(len(captions))),
+            unread=tuple(self.unread),
+        )
 
     async def cancel(self) -> None:
         """Stop what is under way, and wait for its end."""
@@ -107,6 +120,7 @@ class Captioning:
         key = f"caption:{clip.index}"
         if key in self.journal:
             caption = _CAPTION.validate_python(self.journal[key])
+            self.frames[clip.index] = _FRAMES.validate_python(self.journal[f"frames:{clip.index}"])
         else:
             async with self._describers:
                 caption = await self._described(clip)
@@ -116,30 +130,34 @@ class Captioning:
 
     async def _described(self, clip: WholeClip) -> Caption:
         try:
-            lines = await self._lines(clip)
-            caption = await self.perceiver.caption(await asyncio.to_thread(self._view, clip, lines))
+            read = await self._read_all(clip)
+            shown = choose_frames(clip.samples, clip.shots, read)
+            self.frames[clip.index] = tuple(sample.frame for sample in shown)
+            view = await asyncio.to_thread(self._view, clip, shown, read)
+            caption = await self.perceiver.caption(view)
         except ModelError as error:
             self.failed[clip.index] = str(error)
             return Caption(description="")
+        self.keep(f"frames:{clip.index}", to_jsonable_python(self.frames[clip.index]))
         self.keep(f"caption:{clip.index}", to_jsonable_python(caption))
         return caption
 
-    def _view(self, clip: WholeClip, lines: Sequence[TextLine]) -> ClipView:
+    def _view(
+        self, clip: WholeClip, shown: Sequence[Sample], read: Mapping[str, Sequence[TextLine]]
+    ) -> ClipView:
         spoken = tuple(u for u in self.utterances if u.span.overlap_s(clip.span) > 0)
-        shown = tuple(dict.fromkeys(line.text for line in lines))
         return ClipView(
             clip=Clip(
                 video_id=self.video_id,
                 index=clip.index,
                 span=clip.span,
                 speech=" ".join(u.text for u in spoken),
-                screen_text=shown,
+                screen_text=distinct_lines([line for lines in read.values() for line in lines]),
             ),
             utterances=spoken,
-            pictures=tuple(
-                self._picture(sample)
-                for sample in spread([fed.sample for fed in clip.samples], CAPTION_FRAMES)
-            ),
+            speech_known=self.speech_known,
+            shot_count=len(clip.shots),
+            pictures=tuple(map(self._picture, shown)),
         )
 
     def _picture(self, sample: Sample) -> Picture:
@@ -147,17 +165,16 @@ class Captioning:
         pixels = kept_frame(path, self.journal, smaller=self.smaller)
         return Picture(time_s=sample.frame.time_s, pixels=pixels)
 
-    async def _lines(self, clip: WholeClip) -> list[TextLine]:
-        """What is written in the clip's frames; one frame of unsure lines is shown to the mind."""
-        times_s = {fed.read_from: fed.read_s for fed in clip.samples if fed.read_from}
-        if self.reading is None or not times_s:
-            return []
-        files = list(times_s)
+    async def _read_all(self, clip: WholeClip) -> dict[str, tuple[TextLine, ...]]:
+        """What is written in the clip's frames, by file; the mind reads the unsurest one."""
+        files = list(dict.fromkeys(sample.read_from for sample in clip.samples))
+        if self.reading is None or not files:
+            return {}
         readings = dict(zip(files, await asyncio.gather(*map(self._read, files)), strict=True))
         worst = max(files, key=lambda file: sum(map(is_unsure, readings[file])))
         if any(map(is_unsure, readings[worst])):
-            readings[worst] = await self._mended(worst, times_s[worst])
-        return [line for lines in readings.values() for line in lines]
+            readings[worst] = await self._mended(worst, self.times_s[worst])
+        return readings
 
     async def _mended(self, file: str, at_s: float) -> tuple[TextLine, ...]:
         """The better reading of a frame, made once however many clips it stands for."""
@@ -195,20 +212,14 @@ class Captioning:
         return LINES.validate_python(self.journal[file])
 
 
-def spread(samples: Sequence[Sample], most: int) -> list[Sample]:
-    """At most so many, evenly over the whole, the first and the last among them."""
-    if len(samples) <= most:
-        return list(samples)
-    return [samples[round(n * (len(samples) - 1) / (most - 1))] for n in range(most)]
-
-
 def with_captions(clips: Sequence[Clip], captioned: Captioned) -> tuple[Clip, ...]:
-    """The clips with what was said of them, or why nothing was."""
+    """The clips with what was said of them, or why nothing was, and of which frames."""
     return tuple(
         replace(
             clip,
             caption=caption.description,
             caption_error=captioned.failed.get(clip.index, ""),
+            frames=captioned.frames[clip.index] if captioned.frames else clip.frames,
         )
         for clip, caption in zip(clips, captioned.captions, strict=True)
     )

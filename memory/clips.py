@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pydantic_core import to_jsonable_python
 
 from admir.backends.base import CAPTION_FRAMES, ClipView
-from admir.memory.captioning import spread
+from admir.memory.frame_choice import spread
 from admir.memory.survey import Survey
 from admir.perception.look import merge_looks
 from admir.types import Clip, ScreenText, Subject, Utterance, clip_spans, text_clip

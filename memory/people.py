@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -56,11 +55,9 @@ def _look(
 
 
 def _moments(samples: Sequence[Sample], journal: Journal) -> list[Moment]:
-    moments: list[Moment] = []
-    for sample in samples:
-        if sample.changed:
-            sights = _SIGHTS.validate_python(journal[_key(sample)])
-            moments.append(Moment(time_s=sample.frame.time_s, sights=sights))
-        elif moments:
-            moments.append(replace(moments[-1], time_s=sample.frame.time_s))
-    return moments
+    seen = {
+        sample.frame.file: _SIGHTS.validate_python(journal[_key(sample)])
+        for sample in samples
+        if sample.changed
+    }
+    return [Moment(time_s=s.frame.time_s, sights=seen[s.read_from]) for s in samples]

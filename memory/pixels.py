@@ -11,7 +11,7 @@ from pathlib import Path
 from admir.concurrency import BoundedCache
 from admir.errors import VideoError
 from admir.perception.decode import MAX_SIDE, Picture, jpeg_of, load_image, shrink
-from admir.perception.seek import pictures, prepare
+from admir.perception.seek import decode_at, prepare
 from admir.types import Frame, Memory
 
 _FILL_REACH_S = 1.0
@@ -33,25 +33,21 @@ def as_jpeg(picture: Picture) -> bytes:
     return DRAWN.made(picture.key, lambda: jpeg_of(picture.pixels), len)
 
 
-def frames_at(
-    memory: Memory, times_s: Sequence[float], longest: int = MAX_SIDE, *, light: bool = False
-) -> list[Picture]:
-    """The pictures shown at these times, from the source where it is still the same file.
+def frames_at(memory: Memory, times_s: Sequence[float], longest: int = MAX_SIDE) -> list[Picture]:
+    """The frames shown at these times, each once, in order, with their own times.
 
-    Times that the source does not give are filled from the kept frames (their own times tell):
-    by the nearest without a source, else by one within a second. Empty for a memory of text alone.
-    Their longest side has at most `longest` pixels. A `light` look is quicker and less exact: see
-    `admir.perception.seek.pictures`.
+    They come from the source where it is still the same file. Times that it does not give are
+    filled from the kept frames: by the nearest without a source, else by one within a second.
+    Empty for a memory of text alone. Their longest side has at most `longest` pixels.
     """
-    found = _from_source(memory, times_s, longest, light=light)
-    given = {picture.time_s for picture in found}
-    missing = [time_s for time_s in times_s if time_s not in given]
+    found = _from_source(memory, times_s, longest)
+    missing = [time_s for time_s in times_s if time_s not in found]
     kept = _kept(memory, missing, _FILL_REACH_S if found else math.inf)
-    kept = [replace(picture, pixels=shrink(picture.pixels, longest)) for picture in kept]
-    return sorted(
-        found + [picture for picture in kept if picture.time_s not in given],
-        key=lambda picture: picture.time_s,
-    )
+    once = {
+        picture.time_s: replace(picture, pixels=shrink(picture.pixels, longest)) for picture in kept
+    }
+    once |= {picture.time_s: picture for picture in found.values()}
+    return [once[time_s] for time_s in sorted(once)]
 
 
 def prepare_looks(memory: Memory) -> None:
@@ -61,25 +57,22 @@ def prepare_looks(memory: Memory) -> None:
             prepare(Path(memory.video.path))
 
 
-def _from_source(
-    memory: Memory, times_s: Sequence[float], longest: int, *, light: bool
-) -> list[Picture]:
+def _from_source(memory: Memory, times_s: Sequence[float], longest: int) -> dict[float, Picture]:
+    """By time asked for; those that were decoded before are not decoded again."""
     if not source_is_there(memory):
-        return []
+        return {}
     path = Path(memory.video.path)
     try:
-        changed_ns = path.stat().st_mtime_ns
-        keys = {time_s: (str(path), changed_ns, longest, light, time_s) for time_s in times_s}
-        kept = {time_s: found for time_s, key in keys.items() if (found := DECODED.get(key))}
-        missing = [time_s for time_s in times_s if time_s not in kept]
-        fresh = pictures(path, missing, longest, light=light) if missing else []
+        source = str(path), path.stat().st_mtime_ns, longest
+        found = {time_s: kept for time_s in times_s if (kept := DECODED.get((*source, time_s)))}
+        missing = [time_s for time_s in times_s if time_s not in found]
+        fresh = decode_at(path, missing, longest) if missing else {}
     except (VideoError, OSError):
-        return []
-    known = [replace(picture, key=keys.get(picture.time_s)) for picture in fresh]
-    for picture in known:
-        if picture.key is not None:
-            DECODED.put(picture.key, picture, picture.pixels.nbytes)
-    return sorted([*kept.values(), *known], key=lambda picture: picture.time_s)
+        return {}
+    for time_s, picture in fresh.items():
+        found[time_s] = replace(picture, key=(*source, picture.time_s))
+        DECODED.put((*source, time_s), found[time_s], picture.pixels.nbytes)
+    return found
 
 
 def source_is_there(memory: Memory) -> bool:

@@ -10,6 +10,7 @@ from admir.errors import MemoryDamaged, UnknownVideo
 from admir.memory.index import check_vectors
 from admir.memory.provenance import Makers, Source, fingerprint_of
 from admir.memory.store import MemoryStore
+from admir.perception.decode import DECODER
 from admir.perception.embed import same_vectors
 from admir.types import Memory
 
@@ -45,6 +46,24 @@ class Planner:
         if known is None or known.provenance.failed or not Path(known.video.path).is_file():
             return None
         return known if known.provenance.fingerprint == self._fingerprint(known) else None
+
+    def rebuild_reason(self, video_id: str) -> str:
+        """Why the stored memory is not good any more; empty where there is none."""
+        known = self._known(video_id)
+        if known is None:
+            return ""
+        if known.video.sha256 != self.source.sha256:
+            return "the video has changed"
+        if known.provenance.decoder != DECODER:
+            return (
+                "its frames may be broken: an earlier version decoded only some of them, "
+                "and left out such as others are made of"
+            )
+        if known.provenance.failed:
+            return "a part of it had failed"
+        if known.provenance.fingerprint != self._fingerprint(known):
+            return "it was built with other settings, models or prompts"
+        return "its vectors are of another embedder"
 
     def plan(self, video_id: str) -> Plan:
         """A build in a folder of its own, which goes on where one like it was broken off.

@@ -15,7 +15,7 @@ from admir.backends.base import Mind
 from admir.errors import OptionError, VideoUnreadable
 from admir.memory.hearing import Hearing, hearing_parts
 from admir.memory.survey import Survey
-from admir.perception.decode import VideoFacts
+from admir.perception.decode import DECODER, VideoFacts
 from admir.perception.embed import Embedder
 from admir.perception.ocr import TextReader
 from admir.perception.speech import Transcriber, Transcript
@@ -96,6 +96,7 @@ def fingerprint_of(source: Source, metadata: Mapping[str, str], makers: Makers) 
         "video": source.sha256,
         "hearing": hearing_parts(source.path, settings, makers.transcriber),
         "metadata": dict(metadata),
+        "decoder": DECODER,
         "clip_s": settings.clip_s,
         "frame_fps": settings.frame_fps,
         "preset": settings.preset,
@@ -127,6 +128,7 @@ def provenance_of(
         built_at=datetime.now(UTC).isoformat(timespec="seconds"),
         preset=makers.settings.preset,
         embedder=makers.embedder.id,
+        decoder=DECODER,
         dimensions=made.dimensions,
         perceiver=makers.mind.perceiver.id,
         speech_source=speech.source,
@@ -163,7 +165,7 @@ def _warnings(seen: Survey, speech: Transcript, settings: Settings) -> list[str]
     if facts.frame_count == 1:
         found.append("the file holds one picture: nothing in it moves")
     found += speech.warnings
-    if not speech.utterances and speech.recognition is None:
+    if not speech.is_known:
         found.append(f"speech is unknown ({speech.source.removeprefix('none: ')})")
     if settings.screen_text == "none":
         found.append("on-screen text was not read (switched off)")

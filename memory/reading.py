@@ -61,11 +61,6 @@ class TextStage:
 
 
 def _readings(seen: Survey, journal: Journal) -> list[Reading]:
-    """A reading a sample; a frame that did not change repeats the lines before it."""
-    readings: list[Reading] = []
-    lines: tuple[TextLine, ...] = ()
-    for sample in seen.samples:
-        if sample.changed:
-            lines = LINES.validate_python(journal[sample.frame.file])
-        readings.append(Reading(time_s=sample.frame.time_s, lines=lines))
-    return readings
+    """A reading a sample; a frame that did not change repeats that of another."""
+    read = {s.read_from: LINES.validate_python(journal[s.read_from]) for s in seen.samples}
+    return [Reading(time_s=s.frame.time_s, lines=read[s.read_from]) for s in seen.samples]

@@ -1,10 +1,11 @@
-"""The one walk over the video: frames on disk, thumbnails, cuts, looks and file facts."""
+"""The one decode pass over a video: frames on disk, thumbnails, cuts, looks and file facts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import cv2
 import numpy as np
@@ -25,6 +26,7 @@ from admir.perception.decode import (
 )
 from admir.perception.look import look_at
 from admir.perception.screen_text import Thumbs
+from admir.perception.seek import decode_at
 from admir.perception.shots import ShotDetector
 from admir.types import Frame, Look, Shot
 
@@ -35,41 +37,69 @@ _COARSE_SIDE = 192
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """A kept frame, whether it differs from the one read before it, and its look."""
+    """A kept frame, its look, and the kept frame whose text holds for it.
+
+    That is `read_from`: its own file, or that of the one before, where nothing changed since.
+    """
 
     frame: Frame
-    changed: bool
+    read_from: str
     look: Look
+
+    @property
+    def changed(self) -> bool:
+        """Whether its own text is to be read."""
+        return self.read_from == self.frame.file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """Everything one walk brings. The thumbnails lie beside it, in `thumbs.npz`."""
+    """Everything one pass brings. The thumbnails lie beside it, in `thumbs.npz`.
+
+    Samples are in order of time, at least one a shot, where the file can be read there.
+    """
 
     facts: VideoFacts
     samples: tuple[Sample, ...]
     shots: tuple[Shot, ...]
 
 
+class SurveyListener(Protocol):
+    """Hears of a pass while it goes on, in the thread of the pass."""
+
+    def add(self, sample: Sample) -> None:
+        """A sample whose frame is written; those of short shots come later than their time."""
+
+    def settle(self, shots: Sequence[Shot], until_s: float) -> None:
+        """All shots that ended before `until_s`, from which on nothing is known yet."""
+
+
 @dataclass(slots=True)
 class _Collector:
-    """Takes thumbs and samples while `decode` walks."""
+    """Takes thumbs and samples while `decode` goes on."""
 
+    path: Path
     folder: Path
     thumb_step_s: float
-    tell: Callable[[float], None]
-    take: Callable[[Sample], None]
+    on_progress: Callable[[float], None]
+    listener: SurveyListener | None
     detector: ShotDetector = field(default_factory=ShotDetector)
     samples: list[Sample] = field(default_factory=list)
     thumb_times: list[float] = field(default_factory=list)
     thumbs: list[Pixels] = field(default_factory=list)
     last_read: Pixels | None = None
+    read_from: str = ""
+    motion: float = 0.0
+    settled: int = 0
     before: Pixels | None = None
     brief: BriefSights = field(default_factory=BriefSights)
     moved: list[float] = field(default_factory=list)
 
     def add_thumb(self, thumb: Thumb) -> Choice:
+        known_s = self.detector.settled_s
         self.detector.add(thumb)
+        if self.detector.settled_s > known_s:
+            self.settle(self.detector.settled_shots(), self.detector.settled_s)
         grey = np.asarray(cv2.cvtColor(thumb.pixels, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
         if self.before is not None:
             self.moved.append(cv2.norm(self.before, grey, cv2.NORM_L1) / grey.size / 255)
@@ -90,18 +120,39 @@ class _Collector:
         self.brief.sampled(picture.time_s)
         small = _coarse(picture.pixels)
         sign = signature(small)
-        changed = self.last_read is None or differs(self.last_read, sign)
-        if changed:
-            self.last_read = sign
-        frame = Frame(time_s=round(picture.time_s, 3), file=f"frames/{len(self.samples):06d}.jpg")
-        save_jpeg(self.folder / frame.file, picture.pixels)
-        motion = 10 * float(np.mean(self.moved)) if self.moved else 0.0
+        frame = self._write(picture)
+        if self.last_read is None or differs(self.last_read, sign):
+            self.last_read, self.read_from = sign, frame.file
+        self.motion = min(1.0, 10 * float(np.mean(self.moved)) if self.moved else 0.0)
         self.moved.clear()
-        look = look_at(small, motion=min(1.0, motion))
-        sample = Sample(frame=frame, changed=changed, look=look)
+        look = look_at(small, motion=self.motion)
+        self._keep(Sample(frame=frame, read_from=self.read_from, look=look))
+        self.on_progress(picture.time_s)
+
+    def _write(self, picture: Picture) -> Frame:
+        file = f"frames/{len(self.samples):06d}.jpg"
+        save_jpeg(self.folder / file, picture.pixels)
+        return Frame(time_s=round(picture.time_s, 3), file=file)
+
+    def _keep(self, sample: Sample) -> None:
         self.samples.append(sample)
-        self.take(sample)
-        self.tell(picture.time_s)
+        if self.listener:
+            self.listener.add(sample)
+
+    def settle(self, shots: Sequence[Shot], until_s: float) -> None:
+        """Sample the shots that ended without one, from the source; then tell of the shots."""
+        times_s = [sample.frame.time_s for sample in self.samples]
+        unseen = [
+            (shot.span.start_s + shot.span.end_s) / 2
+            for shot in shots[self.settled :]
+            if not any(map(shot.span.contains, times_s))
+        ]
+        self.settled = len(shots)
+        for picture in decode_at(self.path, unseen).values():
+            frame, look = self._write(picture), look_at(_coarse(picture.pixels), motion=self.motion)
+            self._keep(Sample(frame=frame, read_from=frame.file, look=look))
+        if self.listener:
+            self.listener.settle(shots, until_s)
 
 
 def _coarse(pixels: Pixels) -> Pixels:
@@ -115,32 +166,36 @@ def survey(
     *,
     sample_fps: float,
     stated_s: float,
-    tell: Callable[[float], None],
+    on_progress: Callable[[float], None],
     stop: Callable[[], bool],
-    light: bool = False,
-    take: Callable[[Sample], None] = lambda sample: None,
+    listener: SurveyListener | None = None,
 ) -> Survey:
-    """Walk the file; write `frames/` and `thumbs.npz` into `folder`. Runs in a thread.
-
-    A `light` walk finds cuts less exactly (see `decode`). `take` gets each sample once its frame is
-    written.
-    """
+    """Decode the file; write `frames/` and `thumbs.npz` into `folder`. Runs in a thread."""
     step_s = max(1 / _THUMB_FPS, stated_s / _MOST_THUMBS)
-    collector = _Collector(folder=folder, thumb_step_s=step_s - 1e-6, tell=tell, take=take)
+    collector = _Collector(
+        path=path,
+        folder=folder,
+        thumb_step_s=step_s - 1e-6,
+        on_progress=on_progress,
+        listener=listener,
+    )
     facts = decode(
         path,
         collector.add_thumb,
         collector.add_sample,
         sample_fps=sample_fps,
-        light=light,
         stop=stop,
     )
     _save_thumbs(folder, collector)
-    return Survey(
-        facts=facts,
-        samples=tuple(collector.samples),
-        shots=collector.detector.shots(facts.duration_s),
-    )
+    shots = collector.detector.shots(facts.duration_s)
+    if not stop():
+        collector.settle(shots, facts.duration_s)
+    return Survey(facts=facts, samples=by_time(collector.samples), shots=shots)
+
+
+def by_time(samples: Sequence[Sample]) -> tuple[Sample, ...]:
+    """Samples in order of their time."""
+    return tuple(sorted(samples, key=lambda sample: sample.frame.time_s))
 
 
 def _save_thumbs(folder: Path, collector: _Collector) -> None:

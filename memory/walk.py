@@ -11,7 +11,7 @@ from pydantic_core import to_jsonable_python
 
 from admir.errors import writing
 from admir.memory.journal import Journal
-from admir.memory.survey import Sample, Survey, load_thumbs, survey
+from admir.memory.survey import Survey, SurveyListener, load_thumbs, survey
 from admir.perception.decode import MAX_SIDE, open_container
 from admir.perception.frames import picture_track
 
@@ -34,15 +34,14 @@ def shown_smaller(path: Path, side: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkStage:
-    """`tell` hears the time that is reached, `take` gets every sample in order."""
+    """`on_progress` hears the time that is reached, `listener` of samples and shots."""
 
     path: Path
     sample_fps: float
     stated_s: float
-    tell: Callable[[float], None]
+    on_progress: Callable[[float], None]
     stop: Callable[[], bool]
-    light: bool
-    take: Callable[[Sample], None]
+    listener: SurveyListener | None = None
 
     def run(self, folder: Path, journal: Journal) -> Survey:
         """The survey, with its files in `folder`. Runs in a thread.
@@ -52,8 +51,10 @@ class WalkStage:
         if (plain := journal.get("survey")) is not None:
             stored = _SURVEY.validate_python(plain)
             if _is_whole(folder, stored):
-                for sample in stored.samples:
-                    self.take(sample)
+                if self.listener:
+                    for sample in stored.samples:
+                        self.listener.add(sample)
+                    self.listener.settle(stored.shots, stored.facts.duration_s)
                 return stored
         seen = self._walk(folder)
         if not self.stop():
@@ -67,10 +68,9 @@ class WalkStage:
                 folder,
                 sample_fps=self.sample_fps,
                 stated_s=self.stated_s,
-                tell=self.tell,
+                on_progress=self.on_progress,
                 stop=self.stop,
-                light=self.light,
-                take=self.take,
+                listener=self.listener,
             )
 
 

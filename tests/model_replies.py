@@ -142,7 +142,11 @@ def _caption(asked: Asked) -> dict[str, Any]:
         "identity": ["the product"],
         "first_seen_s": start_s,
     }
-    return {"description": f"A grey wall, clip from {start_s:g} s.", "subjects": [bottle]}
+    return {
+        "description": f"A grey wall, clip from {start_s:g} s.",
+        "subjects": [bottle],
+        "corrections": [],
+    }
 
 
 def clip_start_s(asked: Asked) -> float:

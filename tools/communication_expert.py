@@ -37,8 +37,7 @@ async def run(context: ToolContext, arguments: CommunicationExpert) -> ToolResul
     span = Span(start_s=arguments.start_s, end_s=end_s).clamp(memory.video.span)
     times = sample_times(span, EXPERT_FRAMES / max(span.duration_s, 1e-6), EXPERT_FRAMES)
     side = context.perceiver.cell_side(memory.video.width, memory.video.height)
-    light = context.perceiver.looks
-    pictures = await asyncio.to_thread(frames_at, memory, times, side, light=light)
+    pictures = await asyncio.to_thread(frames_at, memory, times, side)
     report = await context.perceiver.read_grids(
         GridReading(
             focus=arguments.focus,

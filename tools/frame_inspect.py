@@ -45,7 +45,7 @@ async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
     dense = arguments.mode == "literal" and context.perceiver.looks
     video = context.memory.video
     side = context.perceiver.cell_side(video.width, video.height) if dense else MAX_SIDE
-    pictures = await asyncio.to_thread(frames_at, context.memory, times, side, light=dense)
+    pictures = await asyncio.to_thread(frames_at, context.memory, times, side)
     if not pictures:
         raise ValueError("there are no pictures: this memory is of text alone")
     report = await context.perceiver.inspect(

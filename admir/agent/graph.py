@@ -37,6 +37,7 @@ from admir.backends.base import Accepted, Mind, Rejection, Situation, paid_for
 from admir.concurrency import together
 from admir.errors import ModelError
 from admir.memory.subjects import SubjectIndex
+from admir.perception.decode import DECODER
 from admir.prompts import load_prompt
 from admir.settings import Settings
 from admir.text import cut
@@ -362,6 +363,8 @@ class Agent:
         built_by = self.memory.provenance.preset
         if built_by not in (self.settings.preset, "timeline"):
             warnings.append(f"the memory was built by preset {built_by!r} and holds its captions")
+        if self.memory.frames and self.memory.provenance.decoder != DECODER:
+            warnings.append("the memory may hold broken frames; run `admir build-memory` again")
         if self.earlier and self.settings.preset == "offline":
             warnings.append("preset 'offline' takes each question alone, without those before it")
         return {"answer": replace(answer, usage=answer.usage + usage, warnings=tuple(warnings))}

@@ -31,29 +31,45 @@ from admir.types import (
 )
 
 CAPTION_FRAMES = 5
-"""Most frames that a clip is described from (paper B.2: 1 fps, 5 s)."""
+"""Frames that a clip is described from, where it has so many (paper B.2: 1 fps, 5 s)."""
+
+MOST_CAPTION_FRAMES = 8
+"""Most of them, where shots or texts are more than the paper's five frames can show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClipView:
     """A clip to caption, with what was measured in it.
 
-    Minds that look get up to 5 `pictures`; they caption while shots are still sought, and their
-    `shot_count` is 0.
+    Minds that look get up to 8 `pictures`, one a shot at least where there are so many. Without
+    `speech_known` nobody has listened: that there are no `utterances` then says nothing.
     """
 
     clip: Clip
     utterances: tuple[Utterance, ...]
+    speech_known: bool = True
     shot_count: int = 0
     pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TextCorrection:
+    """A line as OCR read it, and as it stands in the frames."""
+
+    ocr_text: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Caption:
-    """A description of a clip and the partial subject registry seen in it (paper C.3)."""
+    """A description of a clip and the partial subject registry seen in it (paper C.3).
+
+    `corrections` put right what OCR misread in it.
+    """
 
     description: str
     subjects: tuple[Subject, ...] = ()
+    corrections: tuple[TextCorrection, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,8 +78,8 @@ def build_memory_command(
     Of a folder its video files are taken, by name, not those of the folders in it. A broken video
     does not stop the others.
 
-    With --json: one JSON object a line and video: video_id, reused, seconds, stages, warnings;
-    or video, error, kind.
+    With --json: one JSON object a line and video: video_id, reused, rebuilt_because, seconds,
+    stages, warnings; or video, error, kind.
     """
     settings = settings_of(
         *(memories, preset, sets),
@@ -201,6 +201,8 @@ def _report(built: Built, number: str) -> None:
         f"{len(memory.shots)} shots, {len(memory.screen_text)} lines on screen, "
         f"{len(memory.utterances)} spoken"
     )
+    if built.rebuilt_because:
+        say(f"  built again: {built.rebuilt_because}")
     if whole and (paid := cost_words(memory.provenance.usage)):
         say(f"  {paid}")
     for warning in memory.provenance.warnings:

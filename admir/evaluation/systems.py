@@ -27,7 +27,7 @@ from admir.evaluation.cases import Case, Prediction
 from admir.memory.store import MemoryStore
 from admir.perception.decode import Picture, open_container, sample_times
 from admir.perception.frames import length_s, picture_track
-from admir.perception.seek import pictures
+from admir.perception.seek import decode_at
 from admir.prompts import load_prompt
 from admir.settings import Settings
 from admir.text import cut
@@ -168,10 +168,10 @@ def uniform_frames(path: Path) -> list[Picture]:
         duration_s = length_s(container, track)
     fps = BASELINE_FRAMES / max(duration_s, 1e-3)
     times = sample_times(Span(start_s=0.0, end_s=duration_s), fps, BASELINE_FRAMES)
-    found = pictures(path, times, BASELINE_SIDE)
+    found = {frame.time_s: frame for frame in decode_at(path, times, BASELINE_SIDE).values()}
     if not found:
         raise VideoUnreadable(f"{path.name!r} gives no pictures")
-    return found
+    return [found[time_s] for time_s in sorted(found)]
 
 
 def _interleaved(shown: list[Picture]) -> list[Part]:

@@ -1,8 +1,9 @@
 """Video files into pictures, with PyAV (which carries its own FFmpeg).
 
-`decode` walks a file once and feeds everybody: thumbnails of every frame for shots and timing,
+`decode` reads a file once and feeds everybody: thumbnails of every frame for shots and timing,
 sampled frames for reading, sound for its facts. `admir.perception.seek` comes back later for a
-few frames. Times are seconds from the first picture.
+few frames. Every frame is decoded: one that is left out may be one that others are made of.
+Times are seconds from the first frame.
 """
 
 from __future__ import annotations
@@ -25,8 +26,6 @@ from admir.perception.frames import (
     MOST_PIXELS,
     Clock,
     Scaler,
-    decode_all,
-    decode_few,
     frame_rate,
     frames_of,
     limit_pixels,
@@ -42,6 +41,9 @@ Choice = Literal["pass", "hold", "give"]
 """What becomes of a frame between regular samples: nothing; it is kept in hand in place of another;
 or the one in hand is sampled."""
 
+DECODER = "every frame"
+"""How frames are decoded. A memory keeps it: one that was built of other frames is built again."""
+
 THUMB_SIDE = 160
 """Longest side of a thumb, in pixels."""
 
@@ -54,10 +56,6 @@ _CLOSING_SHARE = 0.75
 _HOLDING_SHARE = 0.5
 """A picture is sampled again where the next comes more than half a step after a sample's time."""
 
-_LIGHT_STEP_S, _LIGHT_GAP_S, _LIGHT_END_S = 0.14, 0.3, 0.5
-"""Of a light walk: seconds between thumbs, the gap between frames from which on all are decoded,
-and what the last frame that is decoded may lack of the stated end."""
-
 _MOST_STILL, _MOST_RATE = 2_000, 1_000
 """Frames beside those of a rate a second, from which on a clock is taken to stand still."""
 
@@ -69,8 +67,9 @@ _LONGEST_HOLD_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A decoded frame: BGR pixels [height, width, 3] and its time.
+    """A decoded frame: BGR pixels [height, width, 3] and its own presentation time.
 
+    Of a frame that is held for more than a second, `time_s` may be any time at which it is shown.
     Pictures of one `key` are equal; None where only the pixels tell.
     """
 
@@ -143,29 +142,22 @@ def decode(
     on_sample: Callable[[Picture], None],
     *,
     sample_fps: float = 1.0,
-    light: bool = False,
     stop: Callable[[], bool] = lambda: False,
 ) -> VideoFacts:
-    """Walk the file once. Each frame gives a thumb; each 1/`sample_fps` s gives a picture.
+    """Decode the file once. Each frame gives a thumb; each 1/`sample_fps` s gives a picture.
 
-    What `on_thumb` returns may ask for a picture of one frame between two of those. A `light` walk
-    takes less than half of the time: it decodes no frame that no other needs, where those are
-    close enough, and gives at most some six thumbs a second.
+    What `on_thumb` returns may ask for a picture of one frame between two of those.
     Damage is passed over; a file that breaks off is read as far as it goes
     (`VideoFacts.broken_at_s`). `stop` is asked at every frame. Raises VideoNotFound or
     VideoUnreadable.
     """
     with open_container(path) as container:
-        walk, small = _Walk(container, light=light), Scaler(THUMB_SIDE)
+        walk, small = _Walk(container), Scaler(THUMB_SIDE)
         sampler = _Sampler(fps=sample_fps, give=on_sample)
-        next_thumb_s = 0.0
         # Decoding goes on in a thread of its own while frames are measured here.
         with closing(ahead(walk.frames(), walk.most_ahead)) as frames:
             for time_s, frame in frames:
-                choice: Choice | None = None
-                if time_s >= next_thumb_s:
-                    choice = on_thumb(Thumb(time_s=time_s, pixels=small.pixels(frame)))
-                    next_thumb_s = time_s + _LIGHT_STEP_S if light else 0.0
+                choice = on_thumb(Thumb(time_s=time_s, pixels=small.pixels(frame)))
                 sampler.offer(time_s, frame, choice or "pass")
                 if stop():
                     break
@@ -179,16 +171,12 @@ def decode(
 class _Walk:
     """One pass over a container: its pictures in order, and what is learnt on the way."""
 
-    def __init__(self, container: av.container.InputContainer, *, light: bool = False) -> None:
+    def __init__(self, container: av.container.InputContainer) -> None:
         self._container = container
-        self._light = light
         video = picture_track(container)
         assert video is not None  # open_container saw to it
         self._video = video
-        if light:
-            decode_few(container, video)
-        else:
-            video.thread_type = "AUTO"
+        video.thread_type = "AUTO"
         self._audio = next((s for s in container.streams.audio if s.codec_context), None)
         self._sound = Loudness()
         self._zero: float | None = None
@@ -228,8 +216,6 @@ class _Walk:
         time_s = max(self.time_s, stamp_s - self._zero)
         stated_s = self._stated_s()
         jumps = time_s - self.time_s > _LONGEST_JUMP_S
-        if self._light and self.count and time_s - self.time_s > _LIGHT_GAP_S:
-            decode_all(self._video)
         stands = self.count > _MOST_STILL + _MOST_RATE * time_s
         if stands or time_s > _LONGEST_S or (stated_s and jumps and time_s > 2 * stated_s):
             return False
@@ -254,8 +240,6 @@ class _Walk:
         """When the last picture goes: after its own stated time, else that of one frame."""
         step_s, stated_s = 1 / frame_rate(self._video), self._stated_s()
         assert self.last is not None
-        if self._light and stated_s and 0 < stated_s - self.time_s < _LIGHT_END_S:
-            return stated_s
         own_s = float((self.last.duration or 0) * (self.last.time_base or 0))
         if stated_s and self.time_s + own_s > stated_s + 1.0:
             own_s = 0.0

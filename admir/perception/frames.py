@@ -21,9 +21,6 @@ MOST_PIXELS = 8192 * 4608
 _MOST_GROWN_PIXELS = 4096 * 2304
 """Pixels to which pictures may grow on the way, however small the file says they are."""
 
-_LARGE_PIXELS = 1920 * 1088
-"""Pictures past this take longer to decode than to measure, also where few are decoded."""
-
 _HIGHEST_RATE = 300.0
 _BACK_S = 0.5
 _AHEAD_S = 10.0
@@ -44,23 +41,6 @@ def limit_pixels(video: av.VideoStream) -> None:
 
 def _most_pixels(video: av.VideoStream) -> int:
     return max(_MOST_GROWN_PIXELS, min(MOST_PIXELS, (video.width or 0) * (video.height or 0)))
-
-
-def decode_few(container: av.container.InputContainer, video: av.VideoStream) -> None:
-    """From now on decode no frame that no other needs: less than half of the work is left.
-
-    Where frames have no times of their own, which are then counted, all are decoded.
-    """
-    context = video.codec_context
-    # Frames that need each other gain nothing from threads, which cost a sixth more CPU.
-    video.thread_type = "SLICE" if context.width * context.height <= _LARGE_PIXELS else "AUTO"
-    if not _times_keys_only(container, video):
-        context.skip_frame = "BIDIR"
-
-
-def decode_all(video: av.VideoStream) -> None:
-    """From now on decode every frame."""
-    video.codec_context.skip_frame = "DEFAULT"
 
 
 def _times_keys_only(container: av.container.InputContainer, video: av.VideoStream) -> bool:

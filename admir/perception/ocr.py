@@ -38,6 +38,7 @@ class TextLine:
     """One line read in one picture; the box in fractions of the picture's sides.
 
     `tilt` are the degrees that it leans from the level, or from the plumb if it is `vertical`.
+    `reread` text is a model's, who looked at the picture, in place of that of OCR.
     """
 
     text: str
@@ -45,6 +46,7 @@ class TextLine:
     confidence: float
     vertical: bool = False
     tilt: float = 0.0
+    reread: bool = False
 
 
 class TextReader(Protocol):

@@ -1,13 +1,14 @@
 """On-screen lines followed over the sampled frames, with a start and an end.
 
 Sampling once a second tells when a line was seen, not when it came. The thumbnails between two
-samples tell: the moment at which the line's place changes most is its start or its end.
+samples tell: the moment at which the line's place changes most is its start or its end. No line
+crosses a cut behind which it was not seen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -25,6 +26,14 @@ SAME_TEXT = 70.0
 SAME_TEXT_ELSEWHERE = 90.0
 _MAX_MISSED = 1
 _CLEAN_PRINT = 0.9
+_SURE, _SURE_BOTH = 0.8, 0.9
+_SAME_SURE_TEXT = 88.0
+"""Two readings that OCR is sure of hardly differ where they are of one line."""
+
+_OTHER_WORD = 4
+"""Characters in a row that are all others: misreadings are of one or two."""
+
+_SAME_PLACE = 0.5
 _squash = lru_cache(maxsize=8192)(squash)
 
 
@@ -57,6 +66,9 @@ class _Track:
         return self.seen[-1][0]
 
 
+_EPSILON_S = 1e-3
+"""Times of frames are kept to the millisecond, those of cuts are not."""
+
 NO_THUMBS = Thumbs(times_s=np.zeros(0), pixels=np.zeros((0, 1, 1), dtype=np.uint8))
 """Where there are none: starts and ends are then as coarse as the sampling."""
 
@@ -67,17 +79,72 @@ def follow_lines(
     """The lines of a stretch of video, in order of their start."""
     tracks: list[_Track] = []
     live: list[_Track] = []
+    times = [reading.time_s for reading in readings]
     for index, reading in enumerate(readings):
-        live = [track for track in live if index - track.last <= 1 + _MAX_MISSED]
+        live = [track for track in live if _goes_on(track, index, readings, cuts_s)]
         fresh = _extend(live, index, reading.lines)
         live += fresh
         tracks += fresh
-    times = [reading.time_s for reading in readings]
     clock = _Clock(times=times, span=span, thumbs=thumbs, cuts_s=tuple(cuts_s))
-    lines = [_screen_text(track, clock) for track in tracks if _is_text(track)]
+    texts = [track for track in tracks if _is_text(track)]
+    lines = _without_overlap([(track, _screen_text(track, clock)) for track in texts])
     return tuple(
         sorted(_whole(lines), key=lambda line: (line.span.start_s, line.box[1], line.box[0]))
     )
+
+
+def _goes_on(
+    track: _Track, index: int, readings: Sequence[Reading], cuts_s: Sequence[float]
+) -> bool:
+    """Whether a line that is seen in this sample may be one of a track.
+
+    A sample that missed it is forgiven within a shot, where no other line stood in its place.
+    """
+    missed = index - track.last - 1
+    if missed == 0:
+        return True
+    from_s, to_s = readings[track.last].time_s, readings[index].time_s + _EPSILON_S
+    if missed > _MAX_MISSED or any(from_s < cut_s <= to_s for cut_s in cuts_s):
+        return False
+    seen = track.seen[-1][1]
+    return not any(
+        line.confidence >= _SURE
+        and _share(line.box, seen.box) > _SAME_PLACE
+        and _squash(line.text) not in _squash(seen.text)  # a piece of it was read
+        for line in readings[index - 1].lines
+    )
+
+
+def _without_overlap(tracked: Sequence[tuple[_Track, ScreenText]]) -> list[ScreenText]:
+    """The lines; one ends where another comes in its place.
+
+    What stood in the place of a line only while that was missed is what OCR made of it.
+    """
+    ordered = sorted(tracked, key=lambda pair: (pair[1].span.start_s, pair[0].first))
+    lines = [line for _, line in ordered]
+    shown: list[int] = []
+    misread: set[int] = set()
+    for index, (track, new) in enumerate(ordered):
+        shown = [n for n in shown if lines[n].span.end_s > new.span.start_s]
+        for n in shown:
+            old, old_track = lines[n], ordered[n][0]
+            if not _in_one_place(old, new):
+                continue
+            if old_track.last < track.first:
+                span = Span(start_s=old.span.start_s, end_s=new.span.start_s)
+                lines[n] = replace(old, span=span)
+            elif track.first > old_track.first and not _share_samples(old_track, track):
+                misread.add(index)
+        shown.append(index)
+    return [line for n, line in enumerate(lines) if n not in misread]
+
+
+def _share_samples(a: _Track, b: _Track) -> bool:
+    return bool({n for n, _ in a.seen} & {n for n, _ in b.seen})
+
+
+def _in_one_place(a: ScreenText, b: ScreenText) -> bool:
+    return _share(a.box, b.box) > _SAME_PLACE
 
 
 def _whole(lines: Sequence[ScreenText]) -> Iterator[ScreenText]:
@@ -127,7 +194,30 @@ def _likeness(a: TextLine, b: TextLine) -> float:
     likeness = ratio(one, two, score_cutoff=SAME_TEXT if share > 0.3 else SAME_TEXT_ELSEWHERE)
     if likeness == 0 or _other_digits(one, two) or _other_number_words(a.text, b.text):
         return 0.0
+    sure = min(a.confidence, b.confidence) >= _SURE_BOTH
+    if likeness < _SAME_SURE_TEXT and _differ(one, two, sure=sure):
+        return 0.0
     return likeness + share
+
+
+def _differ(a: str, b: str, *, sure: bool) -> bool:
+    """Whether two texts that are alike are two lines: `sure` readings, or another word in one.
+
+    What breaks off, or begins late, is one line that is being shown.
+    """
+    if a in b or b in a:
+        return False
+    return sure or _has_other_word(a, b)
+
+
+@lru_cache(maxsize=8192)
+def _has_other_word(a: str, b: str) -> bool:
+    """Whether a run of characters stands in each at one place that has nothing of the other."""
+    return any(
+        block.tag == "replace"
+        and min(block.src_end - block.src_start, block.dest_end - block.dest_start) >= _OTHER_WORD
+        for block in Levenshtein.opcodes(a, b)
+    )
 
 
 @lru_cache(maxsize=8192)
@@ -173,7 +263,7 @@ def _is_text(track: _Track) -> bool:
     """A short line seen once without confidence is texture."""
     best = max(line.confidence for _, line in track.seen)
     length = max(len(_squash(line.text)) for _, line in track.seen)
-    return length > 0 and (best >= 0.8 or length > 5)
+    return length > 0 and (best >= _SURE or length > 5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,14 +276,20 @@ class _Clock:
     cuts_s: tuple[float, ...]
 
     def start_s(self, index: int, box: Box) -> float:
+        """When a line came that is seen in this sample first: not before the cut it follows."""
+        before_s = self.times[index - 1] if index else self.span.start_s
+        cuts = [c for c in self.cuts_s if before_s < c <= self.times[index] + _EPSILON_S]
         if index == 0:
-            return self.span.start_s
-        return self._change(self.times[index - 1], self.times[index], box)
+            return max([self.span.start_s, *cuts])
+        return max([self._change(before_s, self.times[index], box), *cuts])
 
     def end_s(self, index: int, box: Box) -> float:
-        if index + 1 >= len(self.times):
-            return self.span.end_s
-        return self._change(self.times[index], self.times[index + 1], box)
+        """When a line went that is seen in this sample last: not behind the cut that follows."""
+        last = index + 1 >= len(self.times)
+        after_s = self.span.end_s if last else self.times[index + 1]
+        cuts = [c for c in self.cuts_s if self.times[index] + _EPSILON_S < c <= after_s]
+        end_s = after_s if last else self._change(self.times[index], after_s, box)
+        return min([end_s, *cuts])
 
     def _change(self, before_s: float, after_s: float, box: Box) -> float:
         """When the place `box` changed most in (before_s, after_s]."""
@@ -225,16 +321,20 @@ def _best_split(series: NDArray[np.float32]) -> int:
 
 
 def _screen_text(track: _Track, clock: _Clock) -> ScreenText:
-    text = _vote([line for _, line in track.seen])
-    readings = [(i, line) for i, line in track.seen if _squash(line.text) == _squash(text)]
+    reread = [(i, line) for i, line in track.seen if line.reread]
+    by_ocr = [line for _, line in track.seen if not line.reread]
+    text = _vote([line for _, line in reread] or by_ocr)
+    readings = [(i, x) for i, x in reread or track.seen if _squash(x.text) == _squash(text)]
     index, best = max(readings, key=lambda pair: pair[1].confidence)
     start = clock.start_s(track.first, track.seen[0][1].box)
     end = max(start, clock.end_s(track.last, track.seen[-1][1].box))
     span = Span(start_s=start, end_s=end)
     same = [line for _, line in readings]
+    ocr_text = _vote(by_ocr) if reread and by_ocr else ""
     return ScreenText(
         span=span,
-        text=restore_spaces(text),
+        text=text if reread else restore_spaces(text),
+        ocr_text=ocr_text if ocr_text != text else "",
         box=best.box,
         confidence=best.confidence,
         frame_s=clock.times[index],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from admir.perception.frames import (
     Clock,
     Scaler,
     begins_anew,
-    decode_few,
     frames_of,
     picture_track,
 )
@@ -24,42 +22,30 @@ from admir.perception.frames import (
 _Timed = tuple[float, av.VideoFrame]
 
 _SLACK_S = 1e-3
-_LIGHT_GAP_S = 0.2
-"""Of a light look: where frames are further apart than this, all are decoded."""
+_HELD_S = 1.0
+"""A frame that is shown for longer is labelled with the time it was asked for: see `Picture`."""
 
 _STEPS_BACK_S = (0.0, 5.0, 15.0)
 """Some containers (MPEG-TS) seek to a key frame after the time: then earlier places are tried."""
 
 
-def pictures(
-    path: Path, times_s: Sequence[float], longest: int = MAX_SIDE, *, light: bool = False
-) -> list[Picture]:
-    """The frames shown at `times_s`, decoded again from the source, in order of time.
+def decode_at(
+    path: Path, times_s: Sequence[float], longest: int = MAX_SIDE
+) -> dict[float, Picture]:
+    """By time asked for, the frame shown then, decoded again from the source.
 
-    Their longest side has at most `longest` pixels. A `light` look takes less than half of the
-    time: it may show a frame of up to 0.2 s before, where no other frame needs the ones between.
-
-    Returns fewer where the file cannot be read there. Raises VideoNotFound or VideoUnreadable.
+    A frame equals that of a full decode, at most `longest` pixels long. Times that the file does
+    not give (it cannot be read there) are left out. Raises VideoNotFound or VideoUnreadable.
     """
     zero_s, backs_s = _ways_in(path, _version(path))
-    grabbed = (
-        _grab(_Source(path=path, zero_s=zero_s, light=light), group, backs_s, longest)
-        for group in _near(times_s)
-    )
-    return [shown for group in grabbed for shown in group]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
-    """A file, its own time of our zero, and whether frames that no other needs are left out."""
-
-    path: Path
-    zero_s: float
-    light: bool = False
+    found: dict[float, Picture] = {}
+    for group in _group_near(times_s):
+        found |= _decode_group(path, zero_s, group, backs_s, longest)
+    return found
 
 
 def prepare(path: Path) -> None:
-    """Find out now what the first look into a file would wait for. Raises as `pictures` does."""
+    """Find out now what the first look into a file would wait for. Raises as `decode_at` does."""
     _ways_in(path, _version(path))
 
 
@@ -102,10 +88,10 @@ def _begins_anew(container: av.container.InputContainer) -> bool:
         return True
 
 
-def _near(times_s: Sequence[float], reach_s: float = 4.0) -> list[list[float]]:
+def _group_near(times_s: Sequence[float], reach_s: float = 4.0) -> list[list[float]]:
     """Times split where a new seek is cheaper than decoding on."""
     groups: list[list[float]] = []
-    for time_s in sorted(times_s):
+    for time_s in sorted(set(times_s)):
         if groups and time_s - groups[-1][-1] < reach_s:
             groups[-1].append(time_s)
         else:
@@ -113,73 +99,84 @@ def _near(times_s: Sequence[float], reach_s: float = 4.0) -> list[list[float]]:
     return groups
 
 
-def _grab(
-    source: _Source, times: list[float], backs_s: Sequence[float], longest: int
-) -> list[Picture]:
+def _decode_group(
+    path: Path, zero_s: float, times: list[float], backs_s: Sequence[float], longest: int
+) -> dict[float, Picture]:
     """Seek to the first of `times`, or earlier until that is early enough, and decode on."""
     starts = {max(0.0, times[0] - back_s) for back_s in backs_s} | {0.0}
     for start_s in sorted(starts, reverse=True):
-        try:
-            with closing(_frames_from(source, start_s)) as frames:
-                found = _shown(frames, times, longest, late_counts=start_s == 0.0)
-        except _FarApart:
-            return _grab(replace(source, light=False), times, backs_s, longest)
+        with closing(_frames_from(path, zero_s, start_s)) as frames:
+            found = _pick(frames, times, longest, late_counts=start_s == 0.0)
         if found:
             return found
-    return []
+    return {}
 
 
-class _FarApart(Exception):
-    """The frames that others need are too few for a light look."""
+def _frames_from(path: Path, zero_s: float, start_s: float) -> Generator[_Timed]:
+    """Frames with their times, from a key frame near `start_s` on; from the file's start for 0.
 
-
-def _frames_from(source: _Source, start_s: float) -> Generator[_Timed]:
-    """Frames with their times, from a place near `start_s` on; from the file's start for 0.
-
-    Raises FFmpegError or OSError where the file cannot be read, _FarApart for a light look.
+    Frames that are shown before that key frame are left out: of an open group of pictures, they
+    are made of frames before it. Raises FFmpegError or OSError where the file cannot be read.
     """
-    with open_container(source.path) as container:
+    with open_container(path) as container:
         video = picture_track(container)
         assert video is not None  # open_container saw to it
-        if source.light:
-            decode_few(container, video)
-        else:
-            video.thread_type = "AUTO"
+        video.thread_type = "AUTO"
         if start_s > 0:
-            container.seek(
-                int((source.zero_s + start_s) / float(video.time_base or 1)), stream=video
-            )
-        clock = Clock(container, unknown_s=math.inf if start_s > 0 else source.zero_s)
-        before_s = math.inf
+            container.seek(int((zero_s + start_s) / float(video.time_base or 1)), stream=video)
+        clock = Clock(container, unknown_s=math.inf if start_s > 0 else zero_s)
+        whole = start_s == 0.0
         for frame in frames_of(container, [video]):
             if isinstance(frame, av.VideoFrame):
-                now_s = clock.stamp_s(frame) - source.zero_s
-                if source.light and now_s - before_s > _LIGHT_GAP_S:
-                    raise _FarApart
-                before_s = now_s
-                yield now_s, frame
+                now_s = clock.stamp_s(frame) - zero_s
+                whole = whole or frame.key_frame
+                if whole:
+                    yield now_s, frame
 
 
-def _shown(
+def _pick(
     frames: Iterable[_Timed], times: list[float], longest: int, *, late_counts: bool
-) -> list[Picture]:
-    """The picture at each of `times`; after the end it is the last one, after damage none.
+) -> dict[float, Picture]:
+    """The frame at each of `times`; after the end it is the last one, after damage none.
 
     None at all where the frames begin after the first time, unless `late_counts`.
     """
-    wanted, found, scaler = list(times), [], Scaler(longest)
-    held: av.VideoFrame | None = None
+    wanted, found, scaler = list(times), dict[float, Picture](), Scaler(longest)
+    held: _Timed | None = None
     try:
         for now_s, frame in frames:
             if held is None and not late_counts and now_s > wanted[0] + _SLACK_S:
-                return []
+                return {}
+            shown: list[float] = []
             while wanted and held is not None and now_s > wanted[0] + _SLACK_S:
-                found.append(Picture(time_s=wanted.pop(0), pixels=scaler.pixels(held)))
+                shown.append(wanted.pop(0))
+            if held is not None:
+                found |= _labelled(held, shown, scaler, now_s)
             if not wanted:
                 return found
-            held = frame
+            held = now_s, frame
     except (av.error.FFmpegError, OSError):
         return found
-    if held is None:
-        return found
-    return found + [Picture(time_s=t, pixels=scaler.pixels(held)) for t in wanted]
+    return found if held is None else found | _labelled(held, wanted, scaler, _end_s(held))
+
+
+def _end_s(last: _Timed) -> float:
+    """Until when the last frame is shown, in its own word."""
+    now_s, frame = last
+    return now_s + float((frame.duration or 0) * (frame.time_base or 0))
+
+
+def _labelled(
+    shown: _Timed, times: list[float], scaler: Scaler, until_s: float
+) -> dict[float, Picture]:
+    """One frame for all the times at which it was asked for."""
+    if not times:
+        return {}
+    own_s, pixels = round(shown[0], 3), scaler.pixels(shown[1])
+    held = until_s - own_s > _HELD_S
+    return {
+        asked_s: Picture(
+            time_s=asked_s if held and own_s <= asked_s < until_s else own_s, pixels=pixels
+        )
+        for asked_s in times
+    }

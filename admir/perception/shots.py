@@ -81,6 +81,15 @@ class ShotDetector:
         self._cut_numbers = [n for n in self._cut_numbers if n > first]
         return [n - first for n in self._cut_numbers]
 
+    @property
+    def settled_s(self) -> float:
+        """Up to here the boundaries are known, before `shots` is asked for."""
+        return self._done_s
+
+    def settled_shots(self) -> tuple[Shot, ...]:
+        """The shots that have ended before `settled_s`."""
+        return shots_between(self._changes, self._done_s)[:-1]
+
     def shots(self, duration_s: float) -> tuple[Shot, ...]:
         """The shots, covering [0, duration_s) without gaps. Call it once, at the end.
 

@@ -29,6 +29,11 @@ class Transcript:
     recognition: Recognition | None = None
     warnings: tuple[str, ...] = ()
 
+    @property
+    def is_known(self) -> bool:
+        """Whether anything has listened: else that nothing is said is not known."""
+        return bool(self.utterances) or self.recognition is not None
+
 
 class Transcriber(Protocol):
     """A recogniser of speech.

@@ -103,7 +103,8 @@ class Provenance:
     """How a memory came to be. `fingerprint` covers everything that a rebuild would depend on.
 
     `failed` says what a model could not do, one line each: the next build tries that again.
-    `dimensions` is the width of the vectors that `embedder` made.
+    `dimensions` is the width of the vectors that `embedder` made. `decoder` tells how the frames
+    were decoded; it is empty where some were left out, so that others could be broken.
     """
 
     fingerprint: str
@@ -115,6 +116,7 @@ class Provenance:
     speech_source: str
     text_source: str
     recognition: Recognition | None = None
+    decoder: str = ""
     dimensions: int = 0
     seconds: float = 0.0
     frames_sampled: int = 0

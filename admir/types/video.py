@@ -117,7 +117,8 @@ class ScreenText:
 
     `frame_s` is the time of the frame it was read best in. `scene` tells a line that belongs to a
     thing in the picture (a bottle, a street sign) from one laid over it. `was` is what was read,
-    where a person has corrected it.
+    where a person has corrected it; `ocr_text` is what OCR read, where a model that looked at the
+    frames read it otherwise.
     """
 
     span: Span
@@ -128,6 +129,7 @@ class ScreenText:
     vertical: bool = False
     scene: bool = False
     was: str = ""
+    ocr_text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ def of_build(built: Built) -> dict[str, Any]:
         "video_id": memory.video.id,
         "folder": memory.folder,
         "reused": built.reused,
+        "rebuilt_because": built.rebuilt_because,
         "seconds": round(sum(built.stage_seconds.values()), 3),
         "stages": dict(built.stage_seconds),
         "duration_s": memory.video.duration_s,

@@ -226,8 +226,29 @@ def test_metadata_that_utf_8_cannot_hold_is_refused_before_anything_is_made(buil
 def test_the_frames_of_a_clip_are_spread_over_it(builder, root, video):
     (clip,) = build(builder(root, frame_fps=5.0), video)[0].memory.clips
     assert len(clip.frames) == 5
-    assert clip.frames[0].time_s == 0.0
+    assert clip.frames[0].time_s < 0.5
     assert clip.frames[-1].time_s > 3.5
+
+
+def test_a_memory_of_frames_that_may_be_broken_is_built_again_and_it_is_said_why(
+    builder, root, video
+):
+    first = build(builder(root), video)[0]
+    assert (first.rebuilt_because, first.memory.provenance.decoder) == ("", "every frame")
+    file = Path(first.memory.folder) / "memory.json"
+    old = file.read_text("utf-8").replace('"every frame"', '""')
+    file.write_text(old.replace(first.memory.provenance.fingerprint, "0" * 64), "utf-8")
+    again = build(builder(root), video)[0]
+    assert not again.reused
+    assert "its frames may be broken" in again.rebuilt_because
+    assert build(builder(root), video)[0].reused
+
+
+def test_why_a_memory_is_built_again_is_said(root, video, tmp_path):
+    build(builder_of(root), video)
+    assert "other settings" in build(builder_of(root, clip_s=2.0), video)[0].rebuilt_because
+    video.write_bytes(write_video(tmp_path / "b.mp4", lambda n: flat((9, n, 9))).read_bytes())
+    assert "the video has changed" in build(builder_of(root), video)[0].rebuilt_because
 
 
 def test_a_damaged_memory_is_built_anew(builder, root, video):

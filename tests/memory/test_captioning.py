@@ -41,6 +41,7 @@ def captioning(tmp_path, perceiver, stops) -> Captioning:
         video_id="ad",
         perceiver=perceiver,
         utterances=(),
+        speech_known=True,
         reading=None,
         workers=1,
         smaller=1,

@@ -5,25 +5,35 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admir.memory.feed import ClipFeed, FedSample
+from admir.memory.feed import ClipFeed
 from admir.memory.survey import Sample
-from admir.types import Frame, Look, clip_spans
+from admir.types import Frame, Look, Shot, Span, clip_spans
 from tests.properties import examples
 
 CLIP_S = 5.0
 LOOK = Look(colours=("grey",), light="dim", warmth="neutral")
 
 
-def sample(time_s, *, changed=True):
-    return Sample(frame=Frame(time_s=time_s, file=f"{time_s}"), changed=changed, look=LOOK)
+def sample(time_s):
+    return Sample(frame=Frame(time_s=time_s, file=f"{time_s}"), read_from=f"{time_s}", look=LOOK)
 
 
-def fed(samples, duration_s, clip_s=CLIP_S):
-    """(clips handed on before the end, all clips)"""
+def shots_at(*starts_s, end_s):
+    """Shots that begin at these times."""
+    ends = [*starts_s[1:], end_s]
+    return tuple(
+        Shot(index=n, span=Span(start_s=start_s, end_s=stop_s))
+        for n, (start_s, stop_s) in enumerate(zip(starts_s, ends, strict=True))
+    )
+
+
+def fed(samples, duration_s, clip_s=CLIP_S, *, lag_s=0.0):
+    """(clips handed on before the end, all clips); shots are known `lag_s` behind a sample."""
     clips = []
     feed = ClipFeed(clip_s=clip_s, give=clips.append)
     for each in samples:
         feed.add(each)
+        feed.settle((), max(0.0, each.frame.time_s - lag_s))
     before = len(clips)
     feed.close(clip_spans(duration_s, clip_s))
     return before, clips
@@ -46,9 +56,9 @@ def test_every_sample_is_in_the_one_clip_that_holds_it(walk):
     _, clips = fed(samples, duration_s, clip_s)
     assert tuple(clip.span for clip in clips) == clip_spans(duration_s, clip_s)
     assert [clip.index for clip in clips] == list(range(len(clips)))
-    assert [f.sample for clip in clips for f in clip.samples] == samples, "all, once, in order"
+    assert [s for clip in clips for s in clip.samples] == samples, "all, once, in order"
     for clip in clips:
-        assert all(clip.span.contains(f.sample.frame.time_s) for f in clip.samples)
+        assert all(clip.span.contains(s.frame.time_s) for s in clip.samples)
 
 
 def test_a_clip_is_handed_on_as_soon_as_no_later_sample_can_be_in_it():
@@ -64,16 +74,24 @@ def test_a_short_rest_may_still_join_the_clip_before_it():
     assert len(clips[0].samples) == 3
 
 
-def test_a_frame_that_did_not_change_is_read_from_the_one_before_it_across_clips():
-    samples = [sample(0.0), sample(4.0, changed=False), sample(5.0, changed=False), sample(9.0)]
-    _, clips = fed(samples, 10.0)
-    assert [[f.read_from for f in clip.samples] for clip in clips] == [
-        ["0.0", "0.0"],
-        ["0.0", "9.0"],
-    ]
+def test_a_clip_waits_until_its_shots_are_known():
+    samples = [sample(t) for t in (0.0, 2.0, 4.0, 6.0, 8.0)]
+    assert fed(samples, 9.0, lag_s=3.0)[0] == 0
+    assert fed(samples, 9.0, lag_s=2.1)[0] == 0
+    assert fed(samples, 9.0, lag_s=1.9)[0] == 1
+
+
+def test_a_clip_has_the_parts_of_the_shots_in_it_and_samples_that_came_late_in_order():
+    clips = []
+    feed = ClipFeed(clip_s=CLIP_S, give=clips.append)
+    for time_s in (0.0, 4.0, 8.0, 2.0):
+        feed.add(sample(time_s))
+    feed.settle(shots_at(0.0, 1.5, 2.5, end_s=7.0), 9.0)
+    (clip,) = clips
+    assert [s.frame.time_s for s in clip.samples] == [0.0, 2.0, 4.0]
+    assert [(s.start_s, s.end_s) for s in clip.shots] == [(0.0, 1.5), (1.5, 2.5), (2.5, 5.0)]
 
 
 def test_clips_without_a_sample_are_handed_on_empty():
     _, clips = fed([sample(0.0), sample(16.0)], 17.0)
     assert [len(clip.samples) for clip in clips] == [1, 0, 0, 1]
-    assert isinstance(clips[0].samples[0], FedSample)

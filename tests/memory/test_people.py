@@ -37,7 +37,8 @@ def seen(tmp_path):
         picture = flat((level,) * 3, (120, 160))
         frame = Frame(time_s=float(n), file=f"frames/{n:06d}.jpg")
         save_jpeg(tmp_path / frame.file, picture)
-        samples.append(Sample(frame=frame, changed=n != 2, look=look_at(picture)))
+        read_from = frame.file if n != 2 else samples[-1].frame.file
+        samples.append(Sample(frame=frame, read_from=read_from, look=look_at(picture)))
     facts = VideoFacts(duration_s=5.0, width=120, height=160, fps=25.0, frame_count=125)
     spans = (Span(start_s=0.0, end_s=2.5), Span(start_s=2.5, end_s=5.0))
     shots = tuple(Shot(index=n, span=span) for n, span in enumerate(spans))

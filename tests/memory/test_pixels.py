@@ -13,7 +13,7 @@ from admir import Memory
 from admir.concurrency import BoundedCache
 from admir.demo import AD
 from admir.memory.pixels import frames_at, nearest_frame, prepare_looks, source_is_there
-from admir.perception.seek import pictures
+from admir.perception.seek import decode_at
 
 
 @pytest.fixture(autouse=True)
@@ -34,14 +34,14 @@ def orphan(demo):
 def test_pictures_come_from_the_source_at_the_asked_times(demo):
     found = frames_at(demo, [4.16, 4.2])
     assert [p.time_s for p in found] == [4.16, 4.2]
-    true = pictures(AD, [4.16, 4.2])
+    true = decode_at(AD, [4.16, 4.2]).values()
     assert all(np.array_equal(a.pixels, b.pixels) for a, b in zip(found, true, strict=True))
 
 
 def test_without_the_source_the_nearest_kept_frames_come_with_their_own_times(demo, orphan):
     found = frames_at(orphan, [4.16, 4.2, 17.6])
     assert [p.time_s for p in found] == [4.0, 18.0]
-    (true,) = pictures(AD, [18.0])
+    (true,) = decode_at(AD, [18.0]).values()
     assert found[1].pixels.shape == true.pixels.shape
     assert np.abs(found[1].pixels.astype(int) - true.pixels).mean() < 4
 
@@ -62,11 +62,11 @@ def test_a_source_of_the_same_size_that_cannot_be_read_is_not_used(demo, tmp_pat
 def test_a_picture_is_decoded_once_as_long_as_the_file_is_the_same(demo, tmp_path, monkeypatch):
     asked = []
 
-    def counted(path, times_s, longest, *, light):
+    def counted(path, times_s, longest):
         asked.append(list(times_s))
-        return pictures(path, times_s, longest, light=light)
+        return decode_at(path, times_s, longest)
 
-    monkeypatch.setattr("admir.memory.pixels.pictures", counted)
+    monkeypatch.setattr("admir.memory.pixels.decode_at", counted)
     copy = Path(shutil.copy(AD, tmp_path / "copy.mp4"))
     memory = with_source(demo, copy)
     first = frames_at(memory, [1.0, 4.2, 9.0], 320)
@@ -78,6 +78,11 @@ def test_a_picture_is_decoded_once_as_long_as_the_file_is_the_same(demo, tmp_pat
     copy.touch()
     frames_at(memory, [4.2], 320)
     assert asked[2:] == [[4.2], [4.2]], "another size, another file"
+
+
+def test_a_frame_that_was_asked_for_twice_comes_once(demo):
+    found = frames_at(demo, [4.201, 4.21, 4.2, 4.3])
+    assert [p.time_s for p in found] == [4.2, 4.28]
 
 
 def test_a_copy_of_the_source_elsewhere_is_as_good(demo, tmp_path):
@@ -101,8 +106,8 @@ def test_a_lost_or_broken_kept_frame_is_left_out(orphan, tmp_path):
 
 def test_times_that_the_source_does_not_give_are_filled_from_near_kept_frames(demo, monkeypatch):
     monkeypatch.setattr(
-        "admir.memory.pixels.pictures",
-        lambda path, times_s, longest, light: pictures(path, times_s[:1], longest),
+        "admir.memory.pixels.decode_at",
+        lambda path, times_s, longest: decode_at(path, times_s[:1], longest),
     )
     assert [p.time_s for p in frames_at(demo, [4.2, 9.4, 99.0])] == [4.2, 9.0]
 

@@ -37,7 +37,7 @@ def seen(folder):
     (folder / "frames").mkdir()
     video = write_video(folder / "ad.mp4", lambda n: flat((40 if n < 40 else 200,) * 3), frames=75)
     return survey(
-        video, folder, sample_fps=1.0, stated_s=3.0, tell=lambda _: None, stop=lambda: False
+        video, folder, sample_fps=1.0, stated_s=3.0, on_progress=lambda _: None, stop=lambda: False
     )
 
 

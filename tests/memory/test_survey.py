@@ -25,7 +25,12 @@ def two_scenes(index):
 
 def look_over(video, folder, **options):
     (folder / "frames").mkdir(exist_ok=True)
-    values = {"sample_fps": 1.0, "stated_s": 2.4, "tell": lambda _: None, "stop": lambda: False}
+    values = {
+        "sample_fps": 1.0,
+        "stated_s": 2.4,
+        "on_progress": lambda _: None,
+        "stop": lambda: False,
+    }
     return survey(video, folder, **(values | options))
 
 
@@ -95,7 +100,7 @@ def test_what_is_written_leaves_no_unfinished_files(seen, folder):
 
 def test_progress_is_told_in_order_of_time_and_stopping_stops(folder, tmp_path):
     told = []
-    look_over(folder / "ad.mp4", tmp_path, tell=told.append, sample_fps=10.0)
+    look_over(folder / "ad.mp4", tmp_path, on_progress=told.append, sample_fps=10.0)
     assert told == sorted(told)
     assert len(told) > 20
     stopped = look_over(folder / "ad.mp4", tmp_path, stop=lambda: True)
@@ -135,3 +140,28 @@ def test_a_shot_between_two_samples_is_sampled_too(tmp_path):
     kept = next(sample for sample in found.samples if sample.frame.time_s == extra)
     assert kept.changed
     assert load_image(tmp_path / kept.frame.file).mean() > 200
+
+
+def flashes(index):
+    """A scene each 0.32 s, drawn in colours and patterns of its own."""
+    random = np.random.default_rng(index // 8)
+    blocks = random.integers(0, 255, (6, 8, 3), dtype=np.uint8)
+    return np.kron(blocks, np.ones((40, 40, 1), dtype=np.uint8))
+
+
+def test_each_shot_has_a_sample_also_one_between_two_seconds(tmp_path):
+    seen = look_over(write_video(tmp_path / "fast.mp4", flashes, frames=75), tmp_path)
+    assert len(seen.shots) >= 8
+    times = [sample.frame.time_s for sample in seen.samples]
+    assert times == sorted(times)
+    for shot in seen.shots:
+        assert any(map(shot.span.contains, times)), shot
+    for sample in seen.samples:
+        assert load_image(tmp_path / sample.frame.file).shape == (240, 320, 3)
+
+
+def test_an_extra_sample_is_read_itself_and_repeats_no_other(tmp_path):
+    seen = look_over(write_video(tmp_path / "fast.mp4", flashes, frames=75), tmp_path)
+    late = [s for s in seen.samples if s.frame.time_s % 1 and s.frame.time_s < 2.9]
+    assert late
+    assert all(sample.changed for sample in late)

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admir.memory.unsure import UNSURE, is_unsure, mended
+from admir.backends.base import Caption, TextCorrection
+from admir.memory.unsure import UNSURE, apply_corrections, is_unsure, mended
 from admir.perception.ocr import TextLine
+from admir.types import ScreenText, Span
 from tests.properties import examples
 
 BOX = (0.1, 0.2, 0.5, 0.3)
@@ -38,9 +40,53 @@ def test_an_unsure_line_takes_the_text_and_keeps_its_place():
     assert not is_unsure(better)
 
 
-def test_a_sure_line_stays_as_ocr_read_it():
+def test_in_a_frame_that_a_model_was_shown_its_reading_wins_also_over_a_sure_one():
+    (better,) = mended([line("NOW $43", 0.95)], ["NOW $48"])
+    assert (better.text, better.box, better.reread) == ("NOW $48", BOX, True)
+
+
+def test_a_line_that_both_read_alike_stays_as_it_is():
     sure = line("NOW $48", 0.95)
-    assert mended([sure], ["N0W S48"]) == (sure,)
+    assert mended([sure], ["NOW $48"]) == (sure,)
+
+
+IN_SECOND = Span(start_s=6.0, end_s=9.0)
+
+
+def correct(shown, ocr_text, text, *, at=IN_SECOND):
+    """A line after the caption of the second of two clips has corrected one."""
+    screen = ScreenText(span=at, text=shown, box=BOX, confidence=0.95, frame_s=7.0)
+    captions = (
+        Caption(description=""),
+        Caption(description="", corrections=(TextCorrection(ocr_text=ocr_text, text=text),)),
+    )
+    clips = [Span(start_s=0.0, end_s=5.0), Span(start_s=5.0, end_s=10.0)]
+    (found,) = apply_corrections([screen], clips, captions)
+    return found.text, found.ocr_text
+
+
+def test_a_caption_puts_right_what_ocr_misread_in_its_clip_and_it_is_marked():
+    assert correct("EVERYERA", "EVERYERA", "EVERY ERA") == ("EVERY ERA", "EVERYERA")
+    assert correct("THlRST AlD", "THlRST AlD", "THIRST AID") == ("THIRST AID", "THlRST AlD")
+    assert correct("25% 0FF", "25% 0FF", "25% OFF") == ("25% OFF", "25% 0FF")
+
+
+@pytest.mark.parametrize(
+    ("ocr_text", "text"),
+    [
+        ("NOW $48", "NOW $38"),
+        ("NOW $48", "Buy one get one free"),
+        ("SALE", "SALE TODAY"),
+        ("NOW $48", ""),
+    ],
+)
+def test_a_caption_makes_up_no_number_and_no_other_line(ocr_text, text):
+    assert correct("NOW $48", ocr_text, text) == ("NOW $48", "")
+
+
+def test_a_caption_corrects_nothing_outside_of_its_clip():
+    elsewhere = Span(start_s=1.0, end_s=4.0)
+    assert correct("THlRST", "THlRST", "THIRST", at=elsewhere) == ("THlRST", "")
 
 
 def test_a_line_that_the_second_reader_does_not_see_stays():

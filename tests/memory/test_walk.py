@@ -24,34 +24,44 @@ def folder(tmp_path):
     return tmp_path
 
 
-def walk(video, folder, *, light=True, stop=lambda: False):
+class Listener:
+    """Keeps the samples, and the shots that are told last."""
+
+    def __init__(self, samples):
+        self.samples, self.shots = samples, ()
+
+    def add(self, sample):
+        self.samples.append(sample)
+
+    def settle(self, shots, until_s):
+        self.shots = shots
+
+
+def walk(video, folder, *, stop=lambda: False):
     """(the survey, the samples that were handed on, the times that were told)"""
     taken, told = [], []
     stage = WalkStage(
         path=video,
         sample_fps=1.0,
         stated_s=6.0,
-        tell=told.append,
+        on_progress=told.append,
         stop=partial(stop, *([taken] if stop.__code__.co_argcount else [])),
-        light=light,
-        take=taken.append,
+        listener=Listener(taken),
     )
     return stage.run(folder, Journal(folder / "journal.jsonl")), taken, told
 
 
-@pytest.mark.parametrize("light", [True, False])
-def test_samples_are_handed_on_in_order_when_their_frames_are_there(video, folder, light):
-    seen, taken, told = walk(video, folder, light=light)
+def test_samples_are_handed_on_in_order_when_their_frames_are_there(video, folder):
+    seen, taken, told = walk(video, folder)
     assert tuple(taken) == seen.samples
     assert told == [pytest.approx(s.frame.time_s, abs=1e-3) for s in taken]
     assert all((folder / s.frame.file).is_file() for s in taken)
     assert seen.facts.duration_s == pytest.approx(6.0, abs=0.01)
 
 
-@pytest.mark.parametrize("light", [True, False])
-def test_a_walk_of_the_journal_hands_on_the_same_samples(video, folder, light):
-    seen, taken, _ = walk(video, folder, light=light)
-    again, retaken, told = walk(video, folder, light=light)
+def test_a_walk_of_the_journal_hands_on_the_same_samples(video, folder):
+    seen, taken, _ = walk(video, folder)
+    again, retaken, told = walk(video, folder)
     assert (again, retaken, told) == (seen, taken, []), "nothing is decoded"
 
 
@@ -69,16 +79,6 @@ def test_a_walk_that_was_stopped_is_not_taken_for_a_whole_one(video, folder):
     _, taken, _ = walk(video, folder, stop=lambda taken: len(taken) >= 2)
     seen, retaken, _ = walk(video, folder)
     assert len(taken) < len(retaken) == len(seen.samples)
-
-
-def test_a_light_walk_takes_the_samples_of_a_whole_one(video, folder, tmp_path):
-    other = tmp_path / "other"
-    (other / "frames").mkdir(parents=True)
-    whole, light = walk(video, folder, light=False)[0], walk(video, other, light=True)[0]
-    assert len(light.samples) == len(whole.samples)
-    for a, b in zip(light.samples, whole.samples, strict=True):
-        assert abs(a.frame.time_s - b.frame.time_s) <= 0.2
-    assert light.facts.frame_count < whole.facts.frame_count
 
 
 def test_the_stated_length_is_read_without_a_walk(video):

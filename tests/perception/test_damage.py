@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from admir.errors import VideoError
 from admir.perception.hearing import decode_audio
-from admir.perception.seek import pictures
 from admir.perception.subtitles import read_subtitles
-from tests.perception.videos import encode, noise, numbered, tone, walk
+from tests.perception.videos import encode, noise, numbered, shown_at, tone, walk
 from tests.properties import examples
 
 KINDS = {
@@ -47,7 +46,7 @@ def read_all(path):
     """Everything that a build and a question read of a file; None where it is refused in words."""
     try:
         facts, thumbs, samples = walk(path)
-        found = pictures(path, [sample.time_s for sample in samples])
+        found = shown_at(path, [sample.time_s for sample in samples])
     except VideoError as error:
         return None if repr(path.name) in str(error) else pytest.fail(str(error))
     read_subtitles(path)

@@ -19,7 +19,6 @@ from admir.perception.decode import (
     open_container,
     sample_times,
 )
-from admir.perception.seek import pictures
 from admir.types import Span
 from tests.conftest import flat, write_video
 from tests.perception.videos import (
@@ -29,6 +28,7 @@ from tests.perception.videos import (
     noise,
     number_of,
     numbered,
+    shown_at,
     state_length,
     tone,
     turned,
@@ -104,7 +104,7 @@ def test_a_video_marked_as_turned_is_seen_as_players_show_it(tmp_path, quarters,
     tall = quarters != 2
     assert (facts.width, facts.height) == ((240, 320) if tall else (320, 240))
     assert (thumbs[0].pixels.shape[0] > thumbs[0].pixels.shape[1]) == tall
-    for picture in (samples[0].pixels, pictures(path, [0.0])[0].pixels):
+    for picture in (samples[0].pixels, shown_at(path, [0.0])[0].pixels):
         sides = {
             "left": picture[:, :20],
             "right": picture[:, -20:],
@@ -129,7 +129,7 @@ def test_odd_sizes_are_told_as_they_are_and_can_be_read(tmp_path, name, codec, p
     facts, thumbs, _ = walk(path)
     assert (facts.width, facts.height, facts.frame_count) == (321, 241, 8)
     assert [number_of(t.pixels) for t in thumbs] == list(range(8))
-    assert [number_of(p.pixels) for p in pictures(path, [0.0, 0.2])] == [0, 5]
+    assert [number_of(p.pixels) for p in shown_at(path, [0.0, 0.2])] == [0, 5]
 
 
 @pytest.mark.parametrize(("frames", "duration_s"), [(1, 0.04), (5, 0.2)])
@@ -139,7 +139,7 @@ def test_the_shortest_videos_have_a_length_and_a_sample(tmp_path, kind, frames, 
     facts, thumbs, samples = walk(path)
     assert facts.duration_s == pytest.approx(duration_s)
     assert (len(thumbs), times(samples)) == (frames, [0.0])
-    assert number_of(pictures(path, [0.0])[0].pixels) == 0
+    assert number_of(shown_at(path, [0.0])[0].pixels) == 0
 
 
 @pytest.mark.parametrize("kind", ["mp4", "mkv"])
@@ -151,7 +151,7 @@ def test_frames_of_an_uneven_rate_keep_their_own_times(tmp_path, kind):
     assert times(samples) == [0.0, 1.0, 2.0, 2.5]
     assert facts.duration_s >= 2.5
     asked = [0.0, 0.3, 0.7, 1.03, 1.5, 2.2, 2.6]
-    assert [number_of(p.pixels) for p in pictures(path, asked)] == [0, 2, 3, 4, 5, 6, 7]
+    assert [number_of(p.pixels) for p in shown_at(path, asked)] == [0, 2, 3, 4, 5, 6, 7]
 
 
 @pytest.mark.parametrize(("kind", "codec"), [("mkv", "libx264"), ("webm", "libvpx")])
@@ -161,7 +161,7 @@ def test_times_count_from_the_first_picture_however_late_it_stands(tmp_path, kin
     path = encode(tmp_path / f"late.{kind}", shown, codec=codec, times_ms=late)
     _, thumbs, _ = walk(path)
     assert times(thumbs)[:2] == [0.0, 0.04]
-    assert [number_of(p.pixels) for p in pictures(path, [0.0, 0.48, 0.96])] == [0, 12, 24]
+    assert [number_of(p.pixels) for p in shown_at(path, [0.0, 0.48, 0.96])] == [0, 12, 24]
 
 
 def test_pictures_larger_than_the_limit_are_made_smaller(tmp_path):

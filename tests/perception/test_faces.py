@@ -8,8 +8,8 @@ import pytest
 
 from admir.demo import AD
 from admir.perception.faces import SURE, CascadeFaces
-from admir.perception.seek import pictures
 from tests.conftest import flat
+from tests.perception.videos import shown_at
 
 SIZE = (640, 480)  # width, height
 RINGS = (0.8, 1.0, 1.3, 1.6, 2.0, 2.5)
@@ -136,7 +136,7 @@ def test_no_face_is_invented(detector, picture):
 
 def test_what_looks_the_same_upside_down_is_no_face(detector, monkeypatch):
     """The mark at the end of the bundled ad is a ring that all cascades take for a face."""
-    marks = pictures(AD, [28.0, 29.0, 30.0, 31.0])
+    marks = shown_at(AD, [28.0, 29.0, 30.0, 31.0])
     assert not any(detector.find(mark.pixels) for mark in marks)
     monkeypatch.setattr(CascadeFaces, "_is_wheel", lambda *_: False)
     assert any(detector.find(mark.pixels) for mark in marks)

@@ -10,8 +10,7 @@ import pytest
 
 from admir.errors import VideoUnreadable
 from admir.perception import frames
-from admir.perception.seek import pictures
-from tests.perception.videos import encode, numbered, walk
+from tests.perception.videos import encode, numbered, shown_at, walk
 
 SMALL, LARGE = (64, 48), (320, 240)
 GROWN = (*[SMALL] * 5, LARGE, SMALL)
@@ -77,7 +76,7 @@ def test_a_later_look_is_limited_too(tmp_path, monkeypatch):
     path = grown(tmp_path / "ad.avi", "mjpeg", "yuvj420p")
     monkeypatch.setattr(frames, "_MOST_GROWN_PIXELS", LARGE[0] * LARGE[1] - 1)
     with pytest.raises(VideoUnreadable):
-        pictures(path, [1.1], 64)
+        shown_at(path, [1.1])
 
 
 def test_the_limit_of_a_file_that_says_it_is_large_is_higher(tmp_path, monkeypatch):

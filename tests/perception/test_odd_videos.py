@@ -18,13 +18,13 @@ from admir.backends.presets import open_reader
 from admir.errors import VideoUnreadable
 from admir.memory.survey import survey
 from admir.perception.decode import MAX_SIDE
-from admir.perception.seek import pictures
 from tests.conftest import write_video
 from tests.perception.videos import (
     add_pictures,
     encode,
     number_of,
     numbered,
+    shown_at,
     state_length,
     tone,
     turned,
@@ -105,7 +105,7 @@ def test_every_pixel_format_shows_the_same_picture(tmp_path, codec, pix_fmt):
     half[:, 32:] = 255
     path = encode(tmp_path / "a.mov", [half] * 3, codec=codec, pix_fmt=pix_fmt)
     _, _, samples = walk(path)
-    for shown in (samples[0].pixels, pictures(path, [0.0])[0].pixels):
+    for shown in (samples[0].pixels, shown_at(path, [0.0])[0].pixels):
         assert shown[:, :28].mean() < 12
         assert shown[:, 36:].mean() > 243
 
@@ -128,7 +128,7 @@ def test_a_turned_video_is_read_upright(tmp_path, quarters):
     )
     path = turned(flat, quarters)
     facts, _, samples = walk(path)
-    (again,) = pictures(path, [0.0])
+    (again,) = shown_at(path, [0.0])
     assert (facts.width, facts.height) == (640, 360)
     assert read(samples[0].pixels) == read(again.pixels) == WORDS
 
@@ -147,7 +147,7 @@ def test_interlaced_words_are_read_also_while_they_move(tmp_path, kind, codec, o
     path = encode(tmp_path / f"a.{kind}", woven(fields), codec=codec, options=options)
     facts, _, samples = walk(path)
     assert (facts.frame_count, facts.duration_s) == (12, pytest.approx(0.48))
-    assert read(samples[0].pixels) == read(pictures(path, [0.2])[0].pixels) == WORDS
+    assert read(samples[0].pixels) == read(shown_at(path, [0.2])[0].pixels) == WORDS
 
 
 def woven(fields):
@@ -181,7 +181,7 @@ def test_a_hold_and_a_burst_keep_the_times_of_the_file(tmp_path, kind):
     assert facts.fps == pytest.approx(25, abs=20)
     asked = times(samples)
     assert [number_of(s.pixels) for s in samples] == [number_at(t) % 28 for t in asked]
-    again = pictures(path, asked)
+    again = shown_at(path, asked)
     assert [number_of(p.pixels) for p in again] == [number_at(t) % 28 for t in asked]
 
 
@@ -225,7 +225,7 @@ def test_without_times_frames_follow_one_another(tmp_path, name, codec, options)
     assert times(thumbs) == pytest.approx([0.04 * n for n in range(25)], abs=0.001)
     assert facts.duration_s == pytest.approx(1.0)
     assert [number_of(t.pixels) for t in thumbs] == list(range(25))
-    assert [number_of(p.pixels) for p in pictures(path, [0.0, 0.52, 0.96])] == [0, 13, 24]
+    assert [number_of(p.pixels) for p in shown_at(path, [0.0, 0.52, 0.96])] == [0, 13, 24]
 
 
 @pytest.mark.parametrize(("kind", "codec"), [("ts", "libx264"), ("mpg", "mpeg2video")])
@@ -240,8 +240,8 @@ def test_files_joined_end_to_end_go_on_where_the_first_ended(tmp_path, kind, cod
     steps = np.diff(times(thumbs))
     assert (len(thumbs), steps.min() > 0.03, steps.max() < 0.09) == (45, True, True)
     asked = times(thumbs)[::11]
-    alone = [number_of(pictures(path, [t])[0].pixels) for t in asked]
-    assert [number_of(p.pixels) for p in pictures(path, asked)] == alone == [0, 11, 22, 13, 24]
+    alone = [number_of(shown_at(path, [t])[0].pixels) for t in asked]
+    assert [number_of(p.pixels) for p in shown_at(path, asked)] == alone == [0, 11, 22, 13, 24]
 
 
 def test_times_may_begin_below_zero(tmp_path):
@@ -276,7 +276,7 @@ def test_of_two_pictures_the_one_that_players_show_is_taken(tmp_path):
     path = two_tracks(tmp_path / "a.mkv")
     facts, _, _ = walk(path)
     assert (facts.width, facts.frame_count) == (320, 10)
-    assert [number_of(p.pixels) for p in pictures(path, [0.0, 0.36])] == [0, 9]
+    assert [number_of(p.pixels) for p in shown_at(path, [0.0, 0.36])] == [0, 9]
 
 
 @pytest.mark.parametrize("kind", ["mp3", "mp4"])

@@ -10,6 +10,7 @@ import numpy as np
 from av.subtitles.subtitle import SubtitleSet
 
 from admir.perception.decode import decode
+from admir.perception.seek import decode_at
 from tests.conftest import flat
 
 MS = Fraction(1, 1000)
@@ -130,6 +131,12 @@ def walk(path, **options):
     """(facts, thumbs, samples) of a file."""
     thumbs, samples = [], []
     return decode(path, thumbs.append, samples.append, **options), thumbs, samples
+
+
+def shown_at(path, times_s):
+    """The frames shown at these times, in this order; none where the file does not give one."""
+    found = decode_at(path, times_s)
+    return [found[time_s] for time_s in times_s if time_s in found]
 
 
 def state_length(path, length_ms):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from admir.backends.llm.replies import ReplyForm
 
 
@@ -17,11 +19,19 @@ class SeenSubject(ReplyForm):
     first_seen_s: float
 
 
+class CorrectedLine(ReplyForm):
+    """A line of OCR, and what stands in the frames."""
+
+    ocr: str
+    text: str
+
+
 class CaptionForm(ReplyForm):
-    """A clip in words, and its partial registry."""
+    """A clip in words, its partial registry, and what OCR misread in it."""
 
     description: str
     subjects: list[SeenSubject]
+    corrections: list[CorrectedLine] = Field(default=[])
 
 
 class LinesForm(ReplyForm):

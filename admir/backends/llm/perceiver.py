@@ -15,6 +15,7 @@ from admir.backends.base import (
     Merged,
     Report,
     Story,
+    TextCorrection,
 )
 from admir.backends.llm.forms import (
     CaptionForm,
@@ -67,15 +68,23 @@ class LlmPerceiver:
     async def caption(self, view: ClipView) -> Caption:
         """See `Perceiver`: from up to 5 frames with the clip's speech and text."""
         span = view.clip.span
-        words = [*_said(view.utterances), *(f"on screen: {t}" for t in view.clip.screen_text)]
-        head = f"A clip from {span.start_s:.1f} s to {span.end_s:.1f} s."
-        parts: list[Part] = [head, data_block("speech and on-screen text", words)]
+        head = f"A clip from {span.start_s:.1f} s to {span.end_s:.1f} s, {_shots(view.shot_count)}."
+        parts: list[Part] = [
+            head,
+            _speech_block(view),
+            data_block("on-screen text as OCR read it", view.clip.screen_text),
+        ]
         parts += await asyncio.to_thread(_timed, view.pictures, CAPTION_SIDE)
         del view  # many clips wait for their turn at the server: not with decoded pictures
         reply = await self._model.complete("caption", _text("caption"), parts, CaptionForm)
         return Caption(
             description=reply.value.description,
             subjects=tuple(_subject(s, span) for s in reply.value.subjects if s.name.strip()),
+            corrections=tuple(
+                TextCorrection(ocr_text=line.ocr, text=" ".join(line.text.split()))
+                for line in reply.value.corrections
+                if squash(line.text)
+            ),
         )
 
     async def read_text(self, picture: Picture) -> tuple[str, ...]:
@@ -178,6 +187,19 @@ def _labelled(grids: Sequence[Grid]) -> list[Part]:
         parts += [f"Grid {number} of {len(grids)}, frames at {times} s:"]
         parts += [image(grid, GRID_SIDE)]
     return parts
+
+
+def _shots(count: int) -> str:
+    return "one shot" if count < 2 else f"{count} shots or parts of shots"
+
+
+def _speech_block(view: ClipView) -> str:
+    """What is said in a clip, or why nothing stands there."""
+    if view.utterances:
+        return data_block("speech", _said(view.utterances))
+    if view.speech_known:
+        return "Speech: nothing is said in this clip."
+    return "Speech: unknown, the sound was not transcribed. Do not write that nobody speaks."
 
 
 def _said(utterances: Iterable[Utterance]) -> list[str]:

@@ -16,6 +16,7 @@ import pytest
 
 from admir import build_memory, open_memory
 from admir.api import build_events
+from admir.demo import AD
 from admir.errors import EndpointError, ModelError
 from admir.settings import load_settings
 from admir.trace import BuildProgress, Built
@@ -310,3 +311,27 @@ def wait_until(done, seconds=20):
     end = time.monotonic() + seconds
     while not done() and time.monotonic() < end:
         time.sleep(0.02)
+
+
+def test_shots_frames_and_text_have_the_times_of_the_offline_preset(server, uncached, tmp_path):
+    """One way of decoding for all presets: nothing is seen less exactly for being quicker."""
+    options = {**uncached, "screen_text": "auto", "memories": tmp_path / "models"}
+    theirs = build_memory(AD, **options)
+    ours = build_memory(AD, preset="offline", memories=tmp_path / "offline")
+    assert theirs.shots == ours.shots
+    assert [f.time_s for f in theirs.frames] == [f.time_s for f in ours.frames]
+    assert [(x.text, x.span) for x in theirs.screen_text] == [
+        (x.text, x.span) for x in ours.screen_text
+    ]
+
+
+def test_the_captioner_hears_whether_speech_is_unknown_or_none(ramp, server, uncached, tmp_path):
+    build_memory(ramp, **uncached)
+    assert all("Speech: unknown" in asked.text for asked in server.asked("caption"))
+    server.requests.clear()
+    subtitles = tmp_path / "words.srt"
+    subtitles.write_text("1\n00:00:01,000 --> 00:00:03,000\nA wall.\n")
+    build_memory(ramp, **{**uncached, "speech": str(subtitles)})
+    first, *others = sorted(server.asked("caption"), key=clip_start_s)
+    assert "said: A wall." in first.text
+    assert all("Speech: nothing is said in this clip." in asked.text for asked in others)
