@@ -1,4 +1,4 @@
-"""`communication_expert`: 64 frames in sixteen 2x2 grids, read for persuasion (2.3.2, B.4)."""
+"""`communication_expert`: up to 64 frames in 2x2 grids, read for persuasion (2.3.2, B.4)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from admir.memory.blocks import text_blocks
 from admir.memory.corrections import phrases_of, reworded
 from admir.memory.pixels import frames_at
 from admir.perception.decode import sample_times
-from admir.perception.grids import EXPERT_FRAMES, make_grids
+from admir.perception.grids import (
+    EXPERT_FPS,
+    EXPERT_FRAMES,
+    GRID_CELLS,
+    drop_repeats,
+    make_grids,
+)
 from admir.tools.base import Arguments, Tool, ToolContext, ToolResult
 from admir.types import Evidence, Span
 
@@ -35,14 +41,16 @@ async def run(context: ToolContext, arguments: CommunicationExpert) -> ToolResul
     memory = context.memory
     end_s = memory.video.duration_s if arguments.end_s is None else arguments.end_s
     span = Span(start_s=arguments.start_s, end_s=end_s).clamp(memory.video.span)
-    times = sample_times(span, EXPERT_FRAMES / max(span.duration_s, 1e-6), EXPERT_FRAMES)
+    count = max(GRID_CELLS, min(EXPERT_FRAMES, int(span.duration_s * EXPERT_FPS)))
+    times = sample_times(span, count / max(span.duration_s, 1e-3), count)
     side = context.perceiver.cell_side(memory.video.width, memory.video.height)
-    pictures = await asyncio.to_thread(frames_at, memory, times, side)
+    decoded = await asyncio.to_thread(frames_at, memory, times, side)
+    pictures = await asyncio.to_thread(drop_repeats, decoded)
     report = await context.perceiver.read_grids(
         GridReading(
             focus=arguments.focus,
             span=span,
-            grids=make_grids(pictures),
+            grids=make_grids(pictures, side),
             utterances=tuple(u for u in memory.utterances if u.span.overlap_s(span) > 0),
             clips=tuple(c for c in memory.clips if c.span.overlap_s(span) > 0),
             narrative=memory.narrative,
@@ -62,9 +70,11 @@ async def run(context: ToolContext, arguments: CommunicationExpert) -> ToolResul
         )
         for finding in report.findings
     )
-    count = f"{len(pictures)} frames of {span} in {-(-len(pictures) // 4)} grids."
+    repeats = len(decoded) - len(pictures)
+    left_out = f" {repeats} more hardly differ from these." if repeats else ""
+    seen = f"{len(pictures)} frames of {span} in {-(-len(pictures) // GRID_CELLS)} grids.{left_out}"
     return ToolResult(
-        summary=f"{count}\n{reworded(report.text, phrases)}",
+        summary=f"{seen}\n{reworded(report.text, phrases)}",
         evidence=evidence,
         grids_s=report.grids_s,
         usage=report.usage,

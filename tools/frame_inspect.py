@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -10,14 +11,19 @@ from pydantic import Field, model_validator
 
 from admir.backends.base import Finding, Inspection
 from admir.memory.corrections import Phrases, phrases_of, reread, reworded
+from admir.memory.frame_choice import spread
 from admir.memory.pixels import frames_at
-from admir.perception.decode import MAX_SIDE, sample_times
+from admir.perception.decode import sample_times
 from admir.tools.base import Arguments, Tool, ToolContext, ToolResult
 from admir.types import Evidence, InspectMode, Memory, Span
 
 LITERAL_FPS = 4.0
+"""Frames a second of a literal look, at least; fewer than eight frames are never asked for."""
+
+LEAST_LITERAL_FRAMES = 8
 MOST_LITERAL_S = 20.0
-MOST_KEYFRAMES = 8
+LEAST_SEMANTIC_FRAMES, MOST_SEMANTIC_FRAMES = 3, 8
+"""One a second up to so many (the paper's sparse keyframes, 2.3.2); three show a change."""
 
 
 class FrameInspect(Arguments):
@@ -38,14 +44,9 @@ class FrameInspect(Arguments):
 async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
     """Decode the range at the mode's density and look. The sampled times stand in `grids_s`."""
     asked = Span(start_s=arguments.start_s, end_s=arguments.end_s)
-    span = asked.clamp(context.memory.video.span)
-    if arguments.mode == "literal" and span.duration_s > MOST_LITERAL_S:
-        raise ValueError(f"a literal look takes at most {MOST_LITERAL_S:g} s; narrow {span}")
-    times = _times(context, span, arguments.mode)
-    dense = arguments.mode == "literal" and context.perceiver.looks
-    video = context.memory.video
-    side = context.perceiver.cell_side(video.width, video.height) if dense else MAX_SIDE
-    pictures = await asyncio.to_thread(frames_at, context.memory, times, side)
+    span, note = _fit(asked.clamp(context.memory.video.span), context.memory, arguments.mode)
+    times = plan_times(context.memory, span, arguments.mode)
+    pictures = await asyncio.to_thread(frames_at, context.memory, times)
     if not pictures:
         raise ValueError("there are no pictures: this memory is of text alone")
     report = await context.perceiver.inspect(
@@ -55,15 +56,49 @@ async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
     )
     phrases = phrases_of(context.memory)
     findings = tuple(_put_right(report.findings, context.memory, phrases))
-    if dense:
-        findings = await asyncio.to_thread(_in_full_size, context, findings)
     return ToolResult(
-        summary=f"{len(pictures)} frames of {span}.\n{reworded(report.text, phrases)}",
+        summary=f"{len(pictures)} frames of {span}.{note}\n{reworded(report.text, phrases)}",
         evidence=tuple(_evidence(context, finding) for finding in findings),
         looked_at=span,
         grids_s=report.grids_s or (tuple(picture.time_s for picture in pictures),),
         usage=report.usage,
     )
+
+
+def _fit(span: Span, memory: Memory, mode: InspectMode) -> tuple[Span, str]:
+    """A range that the mode can look at: not too long, nor shorter than its frames; and a note."""
+    if mode != "literal":
+        return span, ""
+    if span.duration_s > MOST_LITERAL_S:
+        first = Span(start_s=span.start_s, end_s=span.start_s + MOST_LITERAL_S)
+        rest = Span(start_s=first.end_s, end_s=span.end_s)
+        return first, f" A literal look takes {MOST_LITERAL_S:g} s: {rest} was not looked at."
+    least_s = LEAST_LITERAL_FRAMES / max(memory.video.fps, 1.0)
+    if span.duration_s < least_s:
+        middle_s = (span.start_s + span.end_s) / 2
+        start_s = min(max(0.0, middle_s - least_s / 2), max(0.0, memory.video.duration_s - least_s))
+        wider = Span(start_s=start_s, end_s=start_s + least_s)
+        return wider.clamp(memory.video.span), ""
+    return span, ""
+
+
+def plan_times(memory: Memory, span: Span, mode: InspectMode) -> list[float]:
+    """When to look, in seconds: see the constants above. A narrow range gives every frame.
+
+    A semantic look has a key frame of each shot of the range, and frames between them.
+    """
+    if mode == "literal":
+        count = max(LEAST_LITERAL_FRAMES, math.ceil(span.duration_s * LITERAL_FPS))
+        return sample_times(span, count / max(span.duration_s, 1e-3), count)
+    count = min(MOST_SEMANTIC_FRAMES, max(LEAST_SEMANTIC_FRAMES, math.ceil(span.duration_s)))
+    shots = [shot.span.clamp(span) for shot in memory.shots if shot.span.overlap_s(span) > 0]
+    chosen = spread([(s.start_s + s.end_s) / 2 for s in shots], MOST_SEMANTIC_FRAMES)
+    between = sample_times(span, count / max(span.duration_s, 1e-3), count)
+    while between and len(chosen) < count:
+        farthest = max(between, key=lambda t: min((abs(t - c) for c in chosen), default=0.0))
+        between.remove(farthest)
+        chosen.append(farthest)
+    return sorted(chosen)
 
 
 def _put_right(findings: Sequence[Finding], memory: Memory, phrases: Phrases) -> Iterator[Finding]:
@@ -73,31 +108,6 @@ def _put_right(findings: Sequence[Finding], memory: Memory, phrases: Phrases) ->
         if text:
             wrong = text != finding.text
             yield replace(finding, text=text, corrected=True) if wrong else finding
-
-
-def _in_full_size(context: ToolContext, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings with their pictures as large as those of other evidence: they are its proof."""
-    times = sorted({f.picture.time_s for f in findings if f.picture})
-    large = {picture.time_s: picture for picture in frames_at(context.memory, times)}
-    return tuple(
-        replace(f, picture=large.get(f.picture.time_s, f.picture)) if f.picture else f
-        for f in findings
-    )
-
-
-def _times(context: ToolContext, span: Span, mode: InspectMode) -> list[float]:
-    if mode == "literal":
-        return sample_times(span, LITERAL_FPS, int(MOST_LITERAL_S * LITERAL_FPS))
-    shots = [shot.span.clamp(span) for shot in context.memory.shots]
-    middles = [(s.start_s + s.end_s) / 2 for s in shots if s.duration_s > 0]
-    return _thinned(middles) or sample_times(span, 1.0, MOST_KEYFRAMES)
-
-
-def _thinned(times: list[float]) -> list[float]:
-    """At most eight, evenly chosen."""
-    if len(times) <= MOST_KEYFRAMES:
-        return times
-    return [times[i * len(times) // MOST_KEYFRAMES] for i in range(MOST_KEYFRAMES)]
 
 
 def _evidence(context: ToolContext, finding: Finding) -> Evidence:

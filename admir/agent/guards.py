@@ -9,6 +9,8 @@ from admir.types import Span
 OVERLAP = 0.6
 MOST_REPEATS = 2
 BOUNDARY_S = 15.0
+NARROWER = 0.5
+"""A range of at most this share of an earlier one is looked at more closely than that was."""
 
 
 def redirected(span: Span, looked: Sequence[Span], duration_s: float) -> Span | None:
@@ -16,11 +18,16 @@ def redirected(span: Span, looked: Sequence[Span], duration_s: float) -> Span | 
 
     A new range that overlaps more than two earlier looks by more than 0.6 of its own length
     is moved to the first or the last 15 s, whichever was looked at less. Under 30 s the halves
-    of the video serve.
+    of the video serve. Earlier ranges that are twice as long do not count: eq. 6 alone would take
+    narrowing in, where each look shows more frames a second, for going round in circles.
     """
     if span.duration_s <= 0:
         return None
-    repeats = sum(span.overlap_s(other) / span.duration_s > OVERLAP for other in looked)
+    repeats = sum(
+        span.overlap_s(other) / span.duration_s > OVERLAP
+        and span.duration_s > NARROWER * other.duration_s
+        for other in looked
+    )
     if repeats <= MOST_REPEATS:
         return None
     reach = min(BOUNDARY_S, duration_s / 2)

@@ -313,7 +313,7 @@ class _Sampler:
 
 def sample_times(span: Span, fps: float, most: int) -> list[float]:
     """Times at `fps` over a span, thinned evenly to at most `most`; at least one."""
-    count = max(1, min(most, int(span.duration_s * fps + 1e-6)))
+    count = max(1, min(most, int(span.duration_s * fps + 1e-3)))
     step = span.duration_s / count
     return [round(span.start_s + step * (index + 0.5), 3) for index in range(count)]
 

@@ -20,9 +20,17 @@ def test_two_earlier_looks_are_allowed_and_a_third_is_moved():
 
 
 def test_overlap_counts_over_the_new_ranges_own_length():
-    wide = [span(0, 60)] * 3
-    assert redirected(span(20, 22), wide, 60) is not None
+    wide = [span(0, 30)] * 3
+    assert redirected(span(8, 28), wide, 60) is not None
     assert redirected(span(0, 60), [span(0, 30)] * 3, 60) is None
+
+
+def test_narrowing_in_is_not_stagnation():
+    looked = []
+    for new in (span(0, 20), span(5, 12), span(6, 9), span(6.8, 8), span(7, 7.4), span(7.1, 7.14)):
+        assert redirected(new, looked, 60) is None
+        looked.append(new)
+    assert redirected(span(7.1, 7.14), [*looked, *[span(7.1, 7.14)] * 2], 60) is not None
 
 
 def test_the_boundary_looked_at_less_is_chosen():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from admir.perception.decode import Picture
-from admir.perception.grids import make_grids
+from admir.perception.grids import EMPTY_GREY, drop_repeats, make_grids
 
 
 def frames(count: int, height: int = 8, width: int = 12) -> list[Picture]:
@@ -37,8 +37,21 @@ def test_large_frames_are_shrunk_to_the_cell():
     assert grid.pixels.shape == (576, 1024, 3)
 
 
+def test_empty_cells_are_grey():
+    (grid,) = make_grids(frames(3))
+    assert grid.pixels[15, 23].tolist() == [EMPTY_GREY] * 3
+
+
+def test_frames_that_hardly_differ_from_the_one_before_are_dropped():
+    slow = frames(20)  # each a level brighter
+    assert [f.time_s for f in drop_repeats(slow)] == [0.0, 5.0, 10.0, 15.0]
+    still = [Picture(time_s=float(n), pixels=slow[0].pixels) for n in range(9)]
+    assert len(drop_repeats(still)) == 1
+    assert drop_repeats([]) == []
+
+
 @given(st.integers(min_value=0, max_value=70))
 def test_every_frame_stands_in_exactly_one_cell(count):
     grids = make_grids(frames(count))
-    values = [int(v) for g in grids for v in np.unique(g.pixels) if v]
+    values = [int(v) for g in grids for v in np.unique(g.pixels) if v != EMPTY_GREY]
     assert sorted(values) == list(range(1, count + 1))

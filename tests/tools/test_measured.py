@@ -80,7 +80,7 @@ def test_a_semantic_look_gives_measurements_with_their_frame(context):
     found = look(context, 16.5, 17.5, "semantic")
     assert {e.kind for e in found} == {"measurement"}
     assert colours_in(found[0].quote)[0] == "teal"
-    assert found[0].frame_s == pytest.approx(17.0, abs=0.1)
+    assert [e.frame_s for e in found] == pytest.approx([16.64, 17.0, 17.32], abs=0.05)
     assert found[0].frame
 
 

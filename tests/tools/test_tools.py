@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from admir import Memory
 from admir.api import _agent
 from admir.concurrency import run_sync
+from admir.memory.pixels import frames_at
+from admir.perception.decode import load_image
 from admir.settings import Settings, load_settings
 from admir.text import contains
 from admir.tools.registry import TOOLS, ToolError, carry_out, tool_specs
@@ -110,10 +113,47 @@ def test_literal_inspection_looks_at_four_frames_a_second(context, facts):
         assert picture.size == (facts["width"], facts["height"])
 
 
-def test_semantic_inspection_takes_at_most_eight_keyframes(context, facts):
+def looked_at(result):
+    return [time_s for grid in result.grids_s for time_s in grid]
+
+
+def test_a_semantic_look_takes_a_frame_a_second_up_to_eight_with_each_shot_among_them(
+    context, facts
+):
     result = call(context, "frame_inspect", question="?", start_s=0, end_s=999, mode="semantic")
     assert 1 <= len(result.evidence) <= 8
-    assert len([t for grid in result.grids_s for t in grid]) == len(facts["scenes"])
+    assert len(looked_at(result)) == 8
+    for scene in facts["scenes"]:
+        assert any(scene["start_s"] <= t < scene["end_s"] for t in looked_at(result))
+    result = call(context, "frame_inspect", question="?", start_s=5, end_s=10, mode="semantic")
+    assert len(looked_at(result)) == 5, "not one frame of a shot of five seconds"
+
+
+@pytest.mark.parametrize(
+    ("start_s", "end_s", "frames"), [(5.0, 6.4, 8), (5.0, 5.3, 8), (5.0, 5.04, 8), (0.0, 5.0, 20)]
+)
+def test_the_narrower_the_range_the_denser_the_look(context, start_s, end_s, frames):
+    result = call(context, "frame_inspect", question="?", start_s=start_s, end_s=end_s)
+    times = looked_at(result)
+    assert len(times) == len(set(times)) == frames
+    assert all(start_s - 0.2 <= t < end_s + 0.2 for t in times)
+
+
+def test_a_look_that_is_too_long_takes_its_start_and_says_so(context):
+    result = call(context, "frame_inspect", question="?", start_s=2, end_s=23)
+    assert result.looked_at.end_s == 22.0
+    assert "22.0-23.0 s was not looked at" in result.summary
+
+
+def test_the_picture_of_a_finding_is_the_one_that_was_looked_at(context):
+    """One time stamp, one picture: what the model saw and what is kept as its proof."""
+    result = call(context, "frame_inspect", question="?", start_s=20.5, end_s=21.5)
+    for evidence in result.evidence:
+        assert evidence.frame_s in looked_at(result)
+        (true,) = frames_at(context.memory, [evidence.frame_s])
+        kept = load_image(Path(evidence.frame)).astype(int)
+        assert true.time_s == evidence.frame_s
+        assert np.abs(kept - true.pixels).mean() < 3, "but for JPEG"
 
 
 @offline
@@ -127,14 +167,14 @@ def test_a_literal_look_reads_the_text(context):
 @offline
 def test_a_semantic_look_says_what_rules_do_not_see(context, facts):
     result = call(context, "frame_inspect", question="?", start_s=0, end_s=999, mode="semantic")
-    assert len(result.evidence) == len(facts["scenes"])
+    assert len(result.evidence) == 8
     assert "does not recognise things" in result.summary
 
 
 def test_the_expert_honours_its_range(context):
     result = call(context, "communication_expert", focus="persuasion", start_s=15.5, end_s=19)
-    assert "64 frames" in result.summary
-    assert "16 grids" in result.summary
+    assert len(looked_at(result)) <= 3 * 3.5, "at most three a second"
+    assert all(15.5 <= t < 19 for t in looked_at(result))
     assert {e.kind for e in result.evidence} == {"expert"}
     assert all(15.5 <= e.span.start_s < e.span.end_s <= 19 for e in result.evidence)
 

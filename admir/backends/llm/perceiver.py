@@ -32,13 +32,19 @@ from admir.backends.llm.merging import merge_registries
 from admir.backends.llm.model import Model
 from admir.backends.llm.parts import Part, clean, data_block, image, pixels_of
 from admir.perception.decode import Picture
-from admir.perception.grids import Grid, make_grids
+from admir.perception.grids import GRID_CELLS, Grid, make_grids
 from admir.prompts import load_prompt
 from admir.text import contains, shortened, squash
 from admir.types import Clip, Inference, Narrative, ScreenText, Span, Subject, Utterance
 
-CAPTION_SIDE, KEYFRAME_SIDE, GRID_SIDE, TEXT_SIDE = 640, 1024, 1024, 1280
+CAPTION_SIDE, KEYFRAME_SIDE, GRID_SIDE, TEXT_SIDE = 640, 1024, 2048, 1280
 """Longest side of pictures, in pixels."""
+
+GRID_SHORT_SIDE = 768
+"""Shorter side of a grid: the most that OpenAI's models see of a picture in high detail."""
+
+MOST_SINGLE_FRAMES = 8
+"""So many frames of a literal look are sent one by one, in full size; more in grids."""
 
 MOST_LOG_CHARS = 60_000
 _LEAST_LINE_CHARS = 160
@@ -61,8 +67,8 @@ class LlmPerceiver:
     def cell_side(width: int, height: int) -> int:
         """See `Perceiver`: that of the grid as it is sent, so that it is scaled once."""
         shape = max(1, width), max(1, height)
-        scale = GRID_SIDE / max(shape)
-        grid = max(1, round(shape[0] * scale)), max(1, round(shape[1] * scale))
+        scale = min(2.0, GRID_SIDE / max(shape), GRID_SHORT_SIDE / min(shape))
+        grid = max(2, round(shape[0] * scale)), max(2, round(shape[1] * scale))
         return max(pixels_of(grid, GRID_SIDE)) // 2
 
     async def caption(self, view: ClipView) -> Caption:
@@ -115,20 +121,20 @@ class LlmPerceiver:
         return _narrative(reply.value, story.video.span)
 
     async def inspect(self, inspection: Inspection) -> Report:
-        """See `Perceiver`: literal in 2x2 pictures, semantic frame by frame."""
-        prompt = f"inspect_{inspection.mode}"
-        span = inspection.span
-        parts: list[Part] = [
-            f"The stretch from {span.start_s:.1f} s to {span.end_s:.1f} s.",
-            f"Question: {clean(inspection.question)}",
-        ]
-        if inspection.mode == "literal":
-            grids = await asyncio.to_thread(make_grids, inspection.pictures, GRID_SIDE // 2)
+        """See `Perceiver`: frame by frame where they are few, in 2x2 pictures else."""
+        span, pictures = inspection.span, inspection.pictures
+        parts: list[Part] = [f"The range from {span.start_s:.2f} s to {span.end_s:.2f} s."]
+        if len(pictures) <= MOST_SINGLE_FRAMES:
+            parts += await asyncio.to_thread(_timed, pictures, KEYFRAME_SIDE)
+            looked: tuple[tuple[float, ...], ...] = tuple((p.time_s,) for p in pictures)
+        else:
+            height, width = pictures[0].pixels.shape[:2]
+            side = self.cell_side(width, height)
+            grids = await asyncio.to_thread(make_grids, pictures, side)
             parts += await asyncio.to_thread(_labelled, grids)
             looked = tuple(grid.times_s for grid in grids)
-        else:
-            parts += await asyncio.to_thread(_timed, inspection.pictures, KEYFRAME_SIDE)
-            looked = tuple((picture.time_s,) for picture in inspection.pictures)
+        parts.append(f"Question: {clean(inspection.question)}")
+        prompt = f"inspect_{inspection.mode}"
         reply = await self._model.complete("inspect", _text(prompt), parts, InspectionForm)
         seen = [s for s in reply.value.findings if squash(s.text)][:_MOST_FINDINGS]
         findings = tuple(_seen(s.text, s.time_s, inspection.pictures) for s in seen)
@@ -141,12 +147,13 @@ class LlmPerceiver:
         span = reading.span
         words = [*_said(reading.utterances), *_written(reading.screen_text)]
         parts: list[Part] = [
-            f"The stretch from {span.start_s:.1f} s to {span.end_s:.1f} s.",
-            f"Focus: {clean(reading.focus)}",
-            data_block("summary of the whole ad", [reading.narrative.text]),
+            f"The range from {span.start_s:.1f} s to {span.end_s:.1f} s.",
+            data_block("summary of the whole ad", reading.narrative.text.splitlines()),
             data_block("speech and on-screen text", words),
         ]
+        # The focus comes last: servers reuse what two questions about one range have in common.
         parts += await asyncio.to_thread(_labelled, reading.grids)
+        parts.append(f"Focus: {clean(reading.focus)}")
         reply = await self._model.complete("expert", _text("expert"), parts, ExpertForm)
         tied, loose = _by_ties(reply.value.findings, [*words, reading.narrative.text])
         note = [f"Left out, tied to no words of the ad: {finding.text}" for finding in loose]
@@ -184,7 +191,9 @@ def _labelled(grids: Sequence[Grid]) -> list[Part]:
     parts: list[Part] = []
     for number, grid in enumerate(grids, start=1):
         times = ", ".join(f"{time_s:.2f}" for time_s in grid.times_s)
-        parts += [f"Grid {number} of {len(grids)}, frames at {times} s:"]
+        empty = GRID_CELLS - len(grid.times_s)
+        note = f" ({empty} grey cells are empty)" if empty else ""
+        parts += [f"Grid {number} of {len(grids)}, frames at {times} s{note}:"]
         parts += [image(grid, GRID_SIDE)]
     return parts
 

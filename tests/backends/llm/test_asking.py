@@ -232,35 +232,48 @@ def cells_of(grid):
     return [grid[y + 8 : y + height - 8, x + 8 : x + width - 8] for y, x in corners]
 
 
-def test_the_expert_sees_sixteen_grids_in_reading_order(level_shown, grey, server, options):
+def test_the_expert_sees_at_most_three_frames_a_second(level_shown, grey, server, options):
     start_s, end_s = EXPERT_RANGE
     asked = expert_request(grey, server, options, {"start_s": start_s, "end_s": end_s})
     assert asked.body["model"] == "o1"
-    assert len(asked.images) == 16
     times, seen = [], []
     for before, picture in pairwise(asked.sequence):
         if isinstance(picture, str):
             continue
         assert isinstance(before, str), "a text stands before each picture"
-        told = before.partition("frames at ")[2].removesuffix(" s:")
-        times += [float(time_s) for time_s in told.split(", ")]
-        seen += [float(np.mean(cell)) for cell in cells_of(picture)]
-    assert len(times) == len(seen) == 64
+        told = before.partition("frames at ")[2].partition(" s")[0].split(", ")
+        empty = 4 - len(told)
+        assert (f"({empty} grey cells are empty)" in before) == bool(empty)
+        times += [float(time_s) for time_s in told]
+        seen += [float(np.mean(cell)) for cell in cells_of(picture)[: len(told)]]
+    assert len(asked.images) == -(-len(times) // 4)
+    assert len(times) == len(seen) <= 3 * (end_s - start_s)
     assert all(start_s <= time_s < end_s for time_s in times)
     assert times == sorted(set(times))
     assert seen == sorted(seen)
-    assert max(b - a for a, b in pairwise(times)) < 0.3, "spread evenly over the range"
+    assert max(b - a for a, b in pairwise(times)) < 0.8, "spread evenly over the range"
+    assert min(b - a for a, b in pairwise(seen)) > 3, "and none hardly differs from the one before"
     for time_s, level in zip(times, seen, strict=True):
         assert abs(level - level_shown(time_s)) < SLACK, (time_s, level)
 
 
 def test_the_expert_sees_the_whole_ad_where_no_range_is_asked(level_shown, grey, server, options):
     asked = expert_request(grey, server, options, {})
-    levels = [float(np.mean(cell)) for grid in asked.images for cell in cells_of(grid)]
-    assert len(levels) == 64
-    assert levels == sorted(levels)
+    cells = [cell for grid in asked.images for cell in cells_of(grid)]
+    levels = [float(np.mean(cell)) for cell in cells if cell.std() > 0 or np.mean(cell) != 128]
+    assert 24 <= len(levels) <= 17 * 3
     assert levels[0] < level_shown(0.5)
-    assert levels[-1] > level_shown(16.3)
+    assert max(levels) > level_shown(16.3)
+
+
+def test_two_questions_on_one_range_send_the_same_pictures_in_the_same_order(grey, server, options):
+    """What both have in common stands first: a server need not read it twice."""
+    expert = [("communication_expert", {"focus": focus}) for focus in ("the mood", "the promise")]
+    server.script["controller"] = play(Say(calls=tuple(expert)), finish("A wall."))
+    ask(grey, "What is seen?", **options, max_steps=2)
+    one, two = ([str(part) for part in asked.sequence] for asked in server.asked("expert"))
+    assert one[:-1] == two[:-1]
+    assert {one[-1], two[-1]} == {"Focus: the mood", "Focus: the promise"}
 
 
 def test_a_literal_look_shows_four_frames_a_second(level_shown, grey, server, options):

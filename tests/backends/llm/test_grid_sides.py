@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from admir.backends.llm.parts import image, image_tokens
-from admir.backends.llm.perceiver import GRID_SIDE, LlmPerceiver
+from admir.backends.llm.perceiver import GRID_SHORT_SIDE, GRID_SIDE, LlmPerceiver
 from admir.perception.decode import Picture, shrink
-from admir.perception.grids import CELL_SIDE, make_grids
+from admir.perception.grids import make_grids
 
 
 def grid_of(width, height, side):
     """A grid of frames of a video so large, whose longest side is at most `side`."""
     pixels = shrink(np.full((height, width, 3), 90, dtype=np.uint8), side)
-    return make_grids([Picture(time_s=0.0, pixels=pixels)] * 4)[0]
+    return make_grids([Picture(time_s=0.0, pixels=pixels)] * 4, side)[0]
 
 
 def seen(sent):
@@ -34,14 +34,18 @@ def test_a_grid_is_sent_in_the_size_in_which_it_was_made(size):
     grid = grid_of(*size, LlmPerceiver.cell_side(*size))
     sent = seen(image(grid, GRID_SIDE))
     assert sent.shape == grid.pixels.shape
-    widest = image(grid_of(*size, CELL_SIDE), GRID_SIDE)
-    assert image_tokens(*sent.shape[1::-1]) == image_tokens(*seen(widest).shape[1::-1])
-    assert max(sent.shape) >= max(seen(widest).shape) - 2, "and no smaller than it was"
+    assert min(sent.shape[:2]) >= 0.85 * GRID_SHORT_SIDE, "as much as a model sees"
+    whole = image_tokens(2 * size[0], 2 * size[1])  # 2H x 2W, as the paper has it
+    assert image_tokens(*sent.shape[1::-1]) <= whole
 
 
 @pytest.mark.parametrize("size", [(0, 0), (4000, 1)])
 def test_an_unknown_or_odd_size_has_a_side_too(size):
-    assert LlmPerceiver.cell_side(*size) == CELL_SIDE
+    assert 1 <= LlmPerceiver.cell_side(*size) <= GRID_SIDE // 2
+
+
+def test_a_small_video_is_not_enlarged():
+    assert LlmPerceiver.cell_side(160, 120) == 160
 
 
 def test_a_grid_of_known_frames_is_drawn_and_encoded_once():
