@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -29,6 +30,11 @@ _TOKEN = re.compile(
 )
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CJK_GAP = re.compile(r"(?<=[\u3040-\u30ff\u3400-\u9fff]) +(?=[\u3040-\u30ff\u3400-\u9fff])")
+_UNIT = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
+)
+"""What a text may be cut between: words, and Chinese characters."""
+
 _DROP = re.compile(r"[^\w%$€£¥₹#@+]|_", re.UNICODE)
 _POINT, _APART = "ˑ", "ˌ"
 """Letters to the squasher, and used by no language of ads: a decimal point, and a gap."""
@@ -207,3 +213,118 @@ def cut(text: str, most_words: int) -> str:
 def shortened(text: str, most_chars: int) -> str:
     """At most so many characters; a cut shows."""
     return text if len(text) <= most_chars else f"{text[: most_chars - 3]}..."
+
+
+FUNCTION_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "by",
+        "can",
+        "did",
+        "do",
+        "does",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "how",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "of",
+        "on",
+        "or",
+        "that",
+        "the",
+        "their",
+        "there",
+        "they",
+        "this",
+        "to",
+        "was",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "whose",
+        "why",
+        "will",
+        "with",
+    ]
+)
+"""English words that a search query may hold and that say nothing of what is sought."""
+
+
+def content_words(text: str) -> tuple[str, ...]:
+    """The words and numbers of a text that say what it is about, each once, folded."""
+    return tuple(word for word in dict.fromkeys(words(text)) if word not in FUNCTION_WORDS)
+
+
+def holds_word(text: str, word: str) -> bool:
+    """Whether a folded word stands in a text in any of its forms; Chinese words need no spaces."""
+    if is_cjk(word):
+        return squash(word) in squash(text)
+    return bool(set(tokenize(word)) & set(tokenize(text)))
+
+
+def excerpt(text: str, most_chars: int, about: str = "") -> str:
+    """At most so many characters of a text, where it holds most words of `about`; cuts show.
+
+    It is cut between words, or between Chinese characters.
+    """
+    if len(text) <= most_chars:
+        return text
+    units = list(_UNIT.finditer(text))
+    wanted = content_words(about)
+    held = [frozenset(w for w in wanted if _stands_in(w, unit.group())) for unit in units]
+    best, first, count = (-1, 0, 0), 0, Counter[str]()
+    for last, unit in enumerate(units):
+        count.update(held[last])
+        while first < last and unit.end() - units[first].start() > most_chars - 4:
+            count -= Counter(held[first])
+            first += 1
+        if len(count) > best[0]:
+            best = (len(count), first, last)
+    start, end = _centre(units, *best[1:], held, most_chars)
+    end = min(end, start + most_chars - 4)
+    before, after = "… " if start else "", " …" if end < len(text) else ""
+    return f"{before}{text[start:end]}{after}"
+
+
+def _stands_in(word: str, unit: str) -> bool:
+    return unit in word if is_cjk(unit) else holds_word(unit, word)
+
+
+def _centre(
+    units: Sequence[re.Match[str]],
+    first: int,
+    last: int,
+    held: Sequence[frozenset[str]],
+    most_chars: int,
+) -> tuple[int, int]:
+    """From where to where to cut: what is held between `first` and `last` comes to the middle."""
+    inside = [n for n in range(first, last + 1) if held[n]]
+    low, high = (inside[0], inside[-1]) if inside else (0, 0)
+    while True:
+        grown = False
+        for step in (high + 1, low - 1):
+            if not 0 <= step < len(units):
+                continue
+            start, end = units[min(low, step)].start(), units[max(high, step)].end()
+            if end - start <= most_chars - 4:
+                low, high, grown = min(low, step), max(high, step), True
+        if not grown:
+            return units[low].start(), units[high].end()

@@ -12,6 +12,7 @@ from admir.memory.lexical import LexicalScorer, Scores
 from admir.memory.nearest import Nearest
 from admir.memory.store import damaged
 from admir.perception.embed import Embedder, Vectors, same_vectors
+from admir.text import content_words, holds_word
 from admir.types import Clip, Hit, Memory, Moment, Span
 
 FUSE_GAP_S = 3.0
@@ -82,10 +83,20 @@ class HybridIndex:
         """Search, then temporal fusion: hits close in time or in meaning are one event.
 
         Hits far below the best are left out before: they would only glue the others together.
+        Where the memory has no more than `top_k` clips, all of them come, each by itself.
         """
         hits = self.search(query, top_k)
+        if len(self._clips) <= top_k:
+            return tuple(_moment([hit]) for hit in hits)
         near = [hit for hit in hits if hit.score >= LEAST_OF_BEST * hits[0].score]
         return fuse(near, self._vectors)
+
+    def find_words(self, query: str) -> dict[str, frozenset[int]]:
+        """By content word of a query, the clips that hold it (by index), in any of its forms."""
+        return {
+            word: frozenset(c.index for c in self._clips if holds_word(c.index_text, word))
+            for word in content_words(query)
+        }
 
 
 def open_index(memory: Memory, vectors: Vectors, embedder: Embedder, beta: float) -> HybridIndex:

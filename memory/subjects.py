@@ -33,5 +33,14 @@ class SubjectIndex:
             return ()
         anchor = self._embedder.encode([f"{question}\n{narrative.text}"])[0]
         scores = self._vectors @ anchor
-        best = np.argsort(-scores, kind="stable")[:top_k]
+        best = self._with_people([int(i) for i in np.argsort(-scores, kind="stable")], top_k)
         return tuple((self._subjects[i], round(float(scores[i]), 4)) for i in best)
+
+    def _with_people(self, ranked: list[int], top_k: int) -> list[int]:
+        """The best, in which an object gives way to a person: ads have many things in them."""
+        chosen, others = ranked[:top_k], ranked[top_k:]
+        people = [i for i in others if self._subjects[i].kind == "person"]
+        objects = [i for i in reversed(chosen) if self._subjects[i].kind == "object"]
+        gone = set(objects[: len(people)])
+        kept = {*chosen, *people[: len(objects)]} - gone
+        return [i for i in ranked if i in kept]

@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 from admir.text import (
     NUMBER_WORDS,
     contains,
+    content_words,
+    excerpt,
     fold,
+    holds_word,
     is_cjk,
     numbers,
     plain_number,
@@ -291,3 +294,59 @@ def test_many_threads_stem_at_once_and_alike():
     finally:
         sys.setswitchinterval(before)
     assert [word for word, stemmed in found if stemmed != right[word]] == []
+
+
+# Excerpts
+
+
+LONG = "Four friends walk along a beach at dawn and nobody speaks. " * 4
+
+
+def test_an_excerpt_stands_where_the_words_are_and_cuts_no_word():
+    text = f"{LONG}Then a card says JUST LAMPS, 25% off until 30 June. {LONG}"
+    found = excerpt(text, 120, "discount lamps june")
+    assert "JUST LAMPS, 25% off until 30 June." in found
+    assert len(found) <= 120
+    assert found.startswith("… ")
+    assert found.endswith(" …")
+    assert set(found.strip("… ").split()) <= set(text.split())
+
+
+def test_an_excerpt_without_the_words_is_the_beginning():
+    assert excerpt(LONG, 40, "zebra").startswith("Four friends walk")
+    assert excerpt(LONG, 40).endswith("…")
+    assert excerpt("short", 40, "zebra") == "short"
+
+
+def test_an_excerpt_of_chinese_is_cut_between_characters():
+    text = "春天来了大家一起去公园里面散步看花" * 6 + "全场五折限时三天" + "春天来了" * 20
+    assert "五折" in excerpt(text, 40, "五折")
+
+
+@examples(200)
+@given(st.text(max_size=300), st.integers(8, 120), st.text(max_size=30))
+def test_an_excerpt_is_never_too_long_and_invents_nothing(text, most, about):
+    found = excerpt(text, most, about)
+    assert len(found) <= most
+    if len(text) <= most:
+        assert found == text
+    else:
+        assert found.removeprefix("… ").removesuffix(" …") in text
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "holds"),
+    [
+        ("The lamps that listen", "lamp", True),
+        ("The lamplighter", "lamp", False),
+        ("全场五折", "五折", True),
+        ("NOW $48", "48", True),
+        ("NOW $148", "48", False),
+    ],
+)
+def test_a_word_is_held_in_any_form_but_not_as_a_part(text, word, holds):
+    assert holds_word(text, word) is holds
+
+
+def test_function_words_say_nothing_of_what_is_sought():
+    assert content_words("What is the price of the lamp on the lamp?") == ("price", "lamp")

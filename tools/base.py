@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -15,7 +15,7 @@ from admir.memory.index import HybridIndex
 from admir.memory.pixels import as_jpeg, nearest_frame
 from admir.perception.decode import Picture, write_picture
 from admir.settings import Settings
-from admir.types import Evidence, Hit, Memory, ScreenText, Span, Usage, Utterance
+from admir.types import Clip, Evidence, Hit, Memory, ScreenText, Span, Usage, Utterance
 
 
 class Arguments(BaseModel):
@@ -158,6 +158,15 @@ def line_evidence(
     found = [screen_evidence(memory, b, score) for b in blocks if inside(b.span)]
     found += [speech_evidence(memory, u, score) for u in memory.utterances if inside(u.span)]
     return sorted(found, key=lambda e: (e.span.start_s, e.kind))
+
+
+def caption_evidence(clips: Iterable[Clip]) -> list[Evidence]:
+    """What models or measurements told of clips: it helps to find, and proves nothing."""
+    return [
+        Evidence(video_id=clip.video_id, kind="caption", span=clip.span, quote=clip.caption)
+        for clip in clips
+        if clip.caption
+    ]
 
 
 def measured_evidence(memory: Memory) -> list[Evidence]:

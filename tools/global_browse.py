@@ -12,11 +12,11 @@ from admir.tools.base import (
     Tool,
     ToolContext,
     ToolResult,
+    caption_evidence,
     line_evidence,
     measured_evidence,
     person_evidence,
 )
-from admir.types import Clip, Narrative
 
 
 class GlobalBrowse(Arguments):
@@ -34,21 +34,16 @@ async def run(context: ToolContext, arguments: GlobalBrowse) -> ToolResult:
     chosen = {hit.clip_index for hit in hits}
     clips = [clip for clip in memory.clips if clip.index in chosen]
     blocks = text_blocks(memory.screen_text)
-    lines = line_evidence(memory, blocks, [clip.span for clip in clips])
-    measured = [*person_evidence(memory), *measured_evidence(memory)]
+    found = [
+        *person_evidence(memory),
+        *measured_evidence(memory),
+        *caption_evidence(clips),
+        *line_evidence(memory, blocks, [clip.span for clip in clips]),
+    ]
     return ToolResult(
-        summary="\n".join([*_narrative(memory.narrative), *map(_clip_line, clips)]),
-        evidence=tuple(sorted([*measured, *lines], key=lambda e: e.span.start_s)),
+        summary="\n".join(memory.narrative.lines),
+        evidence=tuple(sorted(found, key=lambda e: e.span.start_s)),
     )
-
-
-def _narrative(narrative: Narrative) -> list[str]:
-    mismatch = f"Mismatches: {'; '.join(narrative.mismatches)}." if narrative.mismatches else ""
-    return [part for part in (narrative.text, mismatch) if part]
-
-
-def _clip_line(clip: Clip) -> str:
-    return f"[{clip.span}] {clip.caption}".rstrip()
 
 
 TOOL = Tool(name="global_browse", arguments=GlobalBrowse, run=run)

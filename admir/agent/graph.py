@@ -29,6 +29,7 @@ from admir.agent.outcome import (
     chosen,
     cited_by,
     is_grounded,
+    limits_of,
     unchecked,
 )
 from admir.agent.state import START_STATE, State
@@ -173,7 +174,7 @@ class Agent:
             evidence=tuple(e for e in state["ledger"] if e.id not in state["weak"]),
             rejections=state["rejections"],
             constraints=state["constraints"],
-            limits=self.memory.provenance.warnings,
+            limits=limits_of(self.memory, self.question),
             steps_left=self.settings.max_steps - len(state["steps"]),
             tools=tool_specs(self.settings),
             earlier=self.earlier,
@@ -353,7 +354,8 @@ class Agent:
             try:
                 refined = await self.budget.within(self.mind.reasoner.refine(accepted))
                 text, usage, warning = refined.answer, refined.usage, refined.warning
-                writer(Reworded(draft=draft.answer, answer=text, anchors=anchors, usage=usage))
+                if text != draft.answer or usage != Usage():
+                    writer(Reworded(draft=draft.answer, answer=text, anchors=anchors, usage=usage))
             except BudgetSpent as stop:
                 spent = str(stop)
         answer = self._answer(state, cut(text, self.settings.answer_words), verdict, cited)
@@ -396,5 +398,5 @@ class Agent:
         parts = [f"{self.settings.max_steps} steps are spent" if steps else ""]
         parts.append(state["spent"] or self.budget.spent(state["usage"]))
         parts.append(verdict.reason if verdict else "no draft was handed in")
-        parts += self.memory.provenance.warnings
+        parts += limits_of(self.memory, self.question)
         return "; ".join(part for part in parts if part)

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from admir.tools.finish import Finish
-from admir.types import Basis, Evidence, Verdict
+from admir.types import Basis, Evidence, Memory, Verdict
+
+_ASKS_FOR_SOUND = re.compile(
+    r"\b(sa(y|ys|id|ying)|sp(eak|eaks|eaking|eech|oke|oken)|voices?|voiceover|hears?|heard|sounds?|"
+    r"music|songs?|s[iau]ng|audio|narrat\w*|dialog\w*|mention\w*|announc\w*|t(ell|ells|old)|talk\w*)"
+    r"\b|[说講讲声聲音歌听聽]|旁白|台词|对话",
+    re.IGNORECASE,
+)
+_BROKEN_OFF_S = 1.0
+"""Containers round the length that they state."""
 
 NO_ANSWER = "No answer could be grounded."
 
@@ -49,6 +60,21 @@ def basis_of(verdict: Verdict | None) -> Basis:
     if verdict.absence:
         return "absence"
     return "evidence" if any(c.status == "verified" for c in verdict.claims) else "expert"
+
+
+def limits_of(memory: Memory, question: str) -> tuple[str, ...]:
+    """What this memory cannot know, as far as it bears on the question, in words for a prompt."""
+    made, video = memory.provenance, memory.video
+    found = []
+    unheard = not memory.utterances and made.recognition is None and memory.frames
+    if unheard and _ASKS_FOR_SOUND.search(question):
+        found.append("speech was not transcribed: what is said is unknown")
+    if made.text_source == "none":
+        found.append("on-screen text was not read")
+    stated_s = video.stated_duration_s or 0.0
+    if stated_s - video.duration_s > _BROKEN_OFF_S:
+        found.append(f"the file breaks off at {video.duration_s:.1f} s of {stated_s:.1f} s")
+    return tuple(found)
 
 
 def is_grounded(verdict: Verdict | None) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from admir.perception.people import merge_spans
+from admir.text import squash, words
 from admir.types import Subject
 
 
@@ -13,11 +14,26 @@ def united(a: Subject, b: Subject) -> Subject:
     """One subject of two: `a` keeps its name, the fields are united, the earliest sight stays."""
     return replace(
         a,
-        appearance=tuple(dict.fromkeys((*a.appearance, *b.appearance))),
-        identity=tuple(dict.fromkeys((*a.identity, *b.identity))),
+        appearance=unite_texts(a.appearance, b.appearance),
+        identity=unite_texts(a.identity, b.identity),
         first_seen_s=min(a.first_seen_s, b.first_seen_s),
         seen=merge_spans((*a.seen, *b.seen)),
     )
+
+
+def unite_texts(a: Iterable[str], b: Iterable[str]) -> tuple[str, ...]:
+    """Both lists in one, without what another item says as well: "coat" beside "red coat"."""
+    items = {squash(text): text for text in (*a, *b)}
+    return tuple(
+        text
+        for text in items.values()
+        if words(text) and not any(_says(other, text) for other in items.values())
+    )
+
+
+def _says(text: str, other: str) -> bool:
+    """Whether all words of `other` stand in `text`, and more."""
+    return set(words(other)) < set(words(text))
 
 
 def numbered(subjects: Iterable[Subject]) -> tuple[Subject, ...]:

@@ -84,6 +84,20 @@ class Narrative:
             if part
         )
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All that a reader of the whole ad should know, a line each."""
+        shown = " / ".join(self.explicit_text)
+        return tuple(
+            line
+            for line in (
+                *self.text.splitlines(),
+                f"On screen: {shown}" if shown else "",
+                f"Mismatches: {'; '.join(self.mismatches)}." if self.mismatches else "",
+            )
+            if line
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recognition:

@@ -6,7 +6,7 @@ import pytest
 
 from admir import ask, open_trace
 from admir.trace import Oriented, Reworded
-from tests.model_replies import calls, evidence_ids, finish
+from tests.model_replies import calls, evidence_ids, finish, finish_long
 from tests.model_server import play
 
 SEARCH = calls(("clip_search", {"query": "grey wall"}))
@@ -141,12 +141,12 @@ def test_without_the_expert_nothing_calls_it_offline(demo_copy):
 
 def test_without_anchors_no_frame_is_looked_at_and_nothing_is_named(told, server):
     server.script["inspect"] = lambda asked: NAMED
-    whole = told(LOOK, draft)
+    whole = told(LOOK, finish_long)
     assert len(server.asked("verify")[0].images) == 1
     assert "Acme" in event(whole, Reworded).anchors
     assert "Acme" in whole.steps[-1].verdict.anchors
     assert 'kind="anchors">\nAcme' in server.asked("refine")[0].text
-    ablated = told(LOOK, draft, visual_anchor=False)
+    ablated = told(LOOK, finish_long, visual_anchor=False)
     assert server.asked("verify")[0].images == []
     assert event(ablated, Reworded).anchors == ()
     assert ablated.steps[-1].verdict.anchors == ()
@@ -156,4 +156,4 @@ def test_without_anchors_no_frame_is_looked_at_and_nothing_is_named(told, server
 def test_without_anchors_the_offline_mind_names_none(told_offline):
     whole, ablated = told_offline(), told_offline(visual_anchor=False)
     assert "$48" in whole.steps[-1].verdict.anchors
-    assert ablated.steps[-1].verdict.anchors == event(ablated, Reworded).anchors == ()
+    assert ablated.steps[-1].verdict.anchors == ()

@@ -227,5 +227,19 @@ def test_fusion_keeps_every_hit_once_and_leaves_no_two_moments_that_belong(data,
 
 
 def test_moments_leave_out_hits_far_below_the_best(ad):
-    moments = ad.moments("www.lumivo.example", 6)
+    moments = ad.moments("www.lumivo.example", 5)
     assert [h.clip_index for m in moments for h in m.hits] == [5]
+
+
+def test_of_few_clips_all_come_ranked_and_each_by_itself(ad):
+    moments = ad.moments("www.lumivo.example", 6)
+    assert [len(moment.hits) for moment in moments] == [1] * 6
+    assert moments[0].hits[0].clip_index == 5
+    assert [m.score for m in moments] == sorted((m.score for m in moments), reverse=True)
+
+
+def test_the_clips_that_hold_a_word_are_found_in_any_of_its_forms(ad):
+    found = ad.find_words("What do the lamps light? zebra")
+    assert set(found) == {"lamps", "light", "zebra"}
+    assert found["lamps"]
+    assert found["zebra"] == frozenset()

@@ -89,7 +89,7 @@ def test_global_browse_brings_every_line_in_time_order(context, facts):
 def test_global_browse_keeps_to_its_number_of_clips(demo, memories):
     settings = load_settings(memories=memories, browse_top_k=2)
     few = call(_agent(demo, "-", settings)[0].tools, "global_browse", question="price $48")
-    assert few.summary.count("[") == 2
+    assert len(quotes(few, "caption")) == 2
 
 
 def test_clip_search_finds_the_scene_and_its_lines(context, facts):
@@ -100,7 +100,24 @@ def test_clip_search_finds_the_scene_and_its_lines(context, facts):
 
 
 def test_clip_search_for_nothing_known_still_answers(context):
-    assert call(context, "clip_search", query="ztqv").summary.startswith("Moments found:")
+    summary = call(context, "clip_search", query="ztqv").summary
+    assert summary.startswith("Moments found")
+    assert "No clip holds any of these words: ztqv." in summary
+
+
+def test_a_search_says_which_words_stand_where_and_which_nowhere(context, facts):
+    result = call(context, "clip_search", query="website shoes")
+    assert "No clip holds" in result.summary
+    assert "shoes" in result.summary.splitlines()[-1]
+
+
+def test_the_best_clip_comes_first_with_its_caption_then_the_lines_with_the_words(context):
+    result = call(context, "clip_search", query="25% off until 30 June")
+    first, second = result.evidence[:2]
+    assert first.kind == "caption"
+    assert first.span.contains(20.5)
+    assert second.kind == "screen_text"
+    assert contains(second.quote, "30 June") or contains(second.quote, "25%")
 
 
 def test_literal_inspection_looks_at_four_frames_a_second(context, facts):

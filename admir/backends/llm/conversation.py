@@ -13,18 +13,17 @@ from dataclasses import replace
 from admir.backends.base import Situation
 from admir.backends.llm.parts import clean, data_block, user
 from admir.backends.llm.quirks import Message
-from admir.text import shortened
+from admir.text import excerpt
 from admir.types import Evidence, Observation, Step, Subject, Turn
 
 # Of an observation in the conversation; the trace and the evidence keep all of it.
 MOST_LINE_CHARS = 300
-MOST_SUMMARY_CHARS = 1_200
-MOST_EVIDENCE_CHARS = 6_000
-ROOM_OF_EVIDENCE_CHARS = 1_500
-ROOM_OF_LISTS_CHARS = 5_000
-LEAST_LINE_CHARS = 120
+MOST_FIRST_CHARS = 1_500
+"""The best result of a search stands whole, up to so much."""
+
+ROOM_OF_SUMMARY_CHARS, ROOM_OF_EVIDENCE_CHARS = 2_500, 5_000
+LEAST_LINE_CHARS = 160
 MOST_TURNS = 8
-_FEW_LINES = 4
 
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _EVIDENCE = re.compile(r"^\[(e\d+)\]")
@@ -45,11 +44,12 @@ def messages_of(situation: Situation, instructions: str) -> list[Message]:
 
 def _opening(situation: Situation) -> Message:
     video = situation.video
-    known = [situation.narrative.text, *map(_subject_line, situation.subjects)]
+    known = [*situation.narrative.lines, *map(_subject_line, situation.subjects)]
+    known = [excerpt(line, MOST_FIRST_CHARS, situation.question) for line in known]
     about = [f"{key}: {value}" for key, value in video.metadata.items()]
     parts = [
         f"The video is {video.duration_s:.1f} s long.",
-        data_block("summary and subjects", [line for line in known if line]),
+        data_block("summary and subjects", known),
     ]
     if about:
         parts.append(data_block("what the uploader says", about))
@@ -63,13 +63,14 @@ def _opening(situation: Situation) -> Message:
 def _earlier(turns: Sequence[Turn]) -> str:
     """What the question may go on from. Answers rest on what a video says: they are fenced."""
     said = [f"Q: {turn.question} A: {turn.answer}" for turn in turns[-MOST_TURNS:]]
-    lines = [shortened(line, MOST_LINE_CHARS) for line in said]
+    lines = [excerpt(line, MOST_LINE_CHARS) for line in said]
     return data_block("earlier in this conversation, no evidence", lines)
 
 
 def _subject_line(subject: Subject) -> str:
-    looks = "; ".join((*subject.appearance, *subject.identity))
-    return shortened(f"{subject.kind} {subject.name}: {looks}", MOST_LINE_CHARS)
+    """Who it is, then what they look like: what is cut off is the least telling."""
+    who = "; ".join((*subject.identity, *subject.appearance))
+    return excerpt(f"{subject.kind} {subject.name}: {who}", MOST_LINE_CHARS)
 
 
 def _turn(step: Step, standing: set[str], situation: Situation) -> Iterator[Message]:
@@ -109,7 +110,9 @@ def _results(step: Step, standing: set[str], situation: Situation) -> list[str]:
         if action is not None and action.tool == "finish" and step.verdict is not None:
             results.append(_rejection(step, situation))
         elif told:
-            results.append(_result(told.pop(0), standing))
+            asked = " ".join(str(v) for v in action.arguments.values()) if action else ""
+            about = f"{asked} {situation.question}"
+            results.append(_result(told.pop(0), standing, about))
         else:
             results.append("Nothing came back.")
     return results
@@ -122,45 +125,49 @@ def _rejection(step: Step, situation: Situation) -> str:
     return clean(constraints[0]) if constraints else "The draft was rejected."
 
 
-def _result(observation: Observation, standing: set[str]) -> str:
-    """An observation without the evidence of a weak branch, in bearable length."""
+def _result(observation: Observation, standing: set[str], about: str) -> str:
+    """An observation without the evidence of a weak branch, in bearable length.
+
+    What is too long is cut around the words of `about`; the first evidence is the best.
+    """
     if observation.failed:
         return clean(observation.text)
     told = [
         line for line in observation.text.splitlines() if line.strip() and not _EVIDENCE.match(line)
     ]
     lines = [_whole_line(e) for e in observation.evidence if e.id in standing]
-    room = MOST_SUMMARY_CHARS if len(told) <= _FEW_LINES else ROOM_OF_LISTS_CHARS
-    shown = [*_evened(told, room), *_evened(lines, ROOM_OF_EVIDENCE_CHARS)]
-    return data_block("observation", _whole_lines(shown))
+    first = [excerpt(line, MOST_FIRST_CHARS, about) for line in lines[:1]]
+    room = ROOM_OF_EVIDENCE_CHARS - sum(map(len, first))
+    return data_block(
+        "observation",
+        [
+            *_fit(told, ROOM_OF_SUMMARY_CHARS, about),
+            *first,
+            *_fit(lines[1:], room, about),
+        ],
+    )
 
 
-def _evened(lines: list[str], room: int) -> list[str]:
-    """Long lines cut to one length, so that all fit their room; short ones stay whole."""
-    left = len(lines)
-    longest = LEAST_LINE_CHARS
-    for length in sorted(map(len, lines)):
-        longest = max(LEAST_LINE_CHARS, room // left)
+def _fit(lines: list[str], room: int, about: str) -> list[str]:
+    """Long lines cut to one length, so that all fit their room; short ones stay whole.
+
+    Where there are too many for that, the last are left out, and their number is said.
+    """
+    kept = lines[: max(1, room // LEAST_LINE_CHARS)] if sum(map(len, lines)) > room else lines
+    left, longest, free = len(kept), LEAST_LINE_CHARS, room
+    for length in sorted(map(len, kept)):
+        longest = max(LEAST_LINE_CHARS, free // left)
         if length > longest:
             break
-        room, left = room - length, left - 1
-    return [shortened(line, longest) for line in lines]
-
-
-def _whole_lines(lines: list[str]) -> list[str]:
-    kept: list[str] = []
-    room = MOST_EVIDENCE_CHARS
-    for line in lines:
-        room -= len(line)
-        if room < 0:
-            return [*kept, f"({len(lines) - len(kept)} more lines; search or look closer)"]
-        kept.append(line)
-    return kept
+        free, left = free - length, left - 1
+    shown = [excerpt(line, longest, about) for line in kept]
+    more = len(lines) - len(kept)
+    return [*shown, f"({more} more lines; search or look closer)"] if more else shown
 
 
 def evidence_line(evidence: Evidence) -> str:
     """Evidence as checks and the final wording are shown it."""
-    return _whole_line(replace(evidence, quote=shortened(evidence.quote, MOST_LINE_CHARS)))
+    return _whole_line(replace(evidence, quote=excerpt(evidence.quote, MOST_LINE_CHARS)))
 
 
 def _whole_line(evidence: Evidence) -> str:

@@ -34,7 +34,7 @@ from admir.backends.llm.parts import Part, clean, data_block, image, pixels_of
 from admir.perception.decode import Picture
 from admir.perception.grids import GRID_CELLS, Grid, make_grids
 from admir.prompts import load_prompt
-from admir.text import contains, shortened, squash
+from admir.text import contains, excerpt, squash
 from admir.types import Clip, Inference, Narrative, ScreenText, Span, Subject, Utterance
 
 CAPTION_SIDE, KEYFRAME_SIDE, GRID_SIDE, TEXT_SIDE = 640, 1024, 2048, 1280
@@ -48,6 +48,7 @@ MOST_SINGLE_FRAMES = 8
 
 MOST_LOG_CHARS = 60_000
 _LEAST_LINE_CHARS = 160
+MOST_TOLD_LINES = 200
 _MOST_FINDINGS = 12
 BUILD_PROMPTS = ("caption", "read_text", "merge_subjects", "narrate")
 PROMPTS = (*BUILD_PROMPTS, "inspect_literal", "inspect_semantic", "expert")
@@ -115,6 +116,7 @@ class LlmPerceiver:
             facts,
             data_block("what the uploader says", about),
             data_block("subjects", map(_who, story.subjects)),
+            data_block("on-screen text", _told_lines(story.screen_text)),
             data_block("log", _log(story.clips)),
         ]
         reply = await self._model.complete("narrate", _text("narrate"), parts, StoryForm)
@@ -148,14 +150,14 @@ class LlmPerceiver:
         words = [*_said(reading.utterances), *_written(reading.screen_text)]
         parts: list[Part] = [
             f"The range from {span.start_s:.1f} s to {span.end_s:.1f} s.",
-            data_block("summary of the whole ad", reading.narrative.text.splitlines()),
+            data_block("summary of the whole ad", reading.narrative.lines),
             data_block("speech and on-screen text", words),
         ]
         # The focus comes last: servers reuse what two questions about one range have in common.
         parts += await asyncio.to_thread(_labelled, reading.grids)
         parts.append(f"Focus: {clean(reading.focus)}")
         reply = await self._model.complete("expert", _text("expert"), parts, ExpertForm)
-        tied, loose = _by_ties(reply.value.findings, [*words, reading.narrative.text])
+        tied, loose = _by_ties(reply.value.findings, [*words, *reading.narrative.lines])
         note = [f"Left out, tied to no words of the ad: {finding.text}" for finding in loose]
         return Report(
             text="\n".join([reply.value.reading, *note]),
@@ -233,21 +235,27 @@ def _subject(seen: SeenSubject, span: Span) -> Subject:
 
 
 def _who(subject: Subject) -> str:
-    looks = "; ".join((*subject.appearance, *subject.identity))
-    return f"{subject.kind} {subject.name}, first seen at {subject.first_seen_s:.1f} s: {looks}"
+    who = "; ".join((*subject.identity, *subject.appearance))
+    return f"{subject.kind} {subject.name}, first seen at {subject.first_seen_s:.1f} s: {who}"
 
 
 def _log(clips: Sequence[Clip]) -> list[str]:
     """A line a clip: seen, said, written; each cut where all together would be too long."""
     most = max(_LEAST_LINE_CHARS, MOST_LOG_CHARS // max(1, len(clips)))
-    return [shortened(_clip_line(clip), most) for clip in clips]
+    return [excerpt(_clip_line(clip), most) for clip in clips]
+
+
+def _told_lines(blocks: Sequence[ScreenText]) -> list[str]:
+    """What is written, with its times; of very many lines the longest shown."""
+    kept = sorted(blocks, key=lambda block: -block.span.duration_s)[:MOST_TOLD_LINES]
+    ordered = sorted(kept, key=lambda block: block.span.start_s)
+    return [f"{b.span.start_s:.1f}-{b.span.end_s:.1f} s: {b.text}" for b in ordered]
 
 
 def _clip_line(clip: Clip) -> str:
     seen = clip.caption or "(not described)"
     said = f" | said: {clip.speech}" if clip.speech else ""
-    written = f" | written: {' / '.join(clip.screen_text)}" if clip.screen_text else ""
-    return f"{clip.span.start_s:.1f}-{clip.span.end_s:.1f} s: {seen}{said}{written}"
+    return f"{clip.span.start_s:.1f}-{clip.span.end_s:.1f} s: {seen}{said}"
 
 
 def _narrative(form: StoryForm, whole: Span) -> Narrative:

@@ -15,7 +15,7 @@ from admir.backends.llm.parts import Part, clean, data_block, image
 from admir.errors import ModelError
 from admir.perception.decode import Picture
 from admir.prompts import load_prompt
-from admir.text import cut, numbers, stem, words
+from admir.text import contains, cut, numbers, stem, words
 from admir.types import Action, Claim, Evidence, Usage
 
 MOST_FRAMES = 4
@@ -26,6 +26,11 @@ _STRICTNESS = ("verified", "unverified", "contradicted")
 _AIM = 25 / 29
 """Words aimed at, of those allowed (C.2: 25, under 30)."""
 
+_ASKS_FOR_SIGHT = re.compile(
+    r"\b(see|seen|shows?|shown|look(s|ing)?|wear(s|ing)?|hold(s|ing)?|appears?|visible|visual(ly)?|"
+    r"scenes?|objects?|colou?rs?|images?|imagery|pictur\w+|symbols?)\b|看到|画面|出现|颜色|展示|穿|拿",
+    re.IGNORECASE,
+)
 _NOT = re.compile(
     r"\b(no|not|never|none|nobody|nothing|without|neither|nor|cannot)\b|n't\b|[不没無无未非]",
     re.IGNORECASE,
@@ -87,8 +92,13 @@ class LlmReasoner:
         return Checked(claims=claims, usage=reply.usage)
 
     async def refine(self, accepted: Accepted) -> Refined:
-        """See `Reasoner`: one call names what is seen and shortens; a loss of facts undoes it."""
+        """See `Reasoner`: one call names what is seen and shortens; a loss of facts undoes it.
+
+        A draft that is short enough and names what it should stays as it is, without a call.
+        """
         most = self._answer_words
+        if len(accepted.answer.split()) <= most and not lacks_anchor(accepted):
+            return Refined(answer=accepted.answer)
         aim = str(max(1, round(_AIM * most)))
         text = load_prompt("refine").render(words=aim, most_words=str(most))
         parts: list[Part] = [
@@ -106,6 +116,15 @@ class LlmReasoner:
             why = "the final wording lost or changed a fact"
             return _as_drafted(accepted, most, why, reply.usage)
         return Refined(answer=cut(worded, most), usage=reply.usage)
+
+
+def lacks_anchor(accepted: Accepted) -> bool:
+    """Whether something that is seen is asked for, and the answer names none of the anchors."""
+    return (
+        bool(accepted.anchors)
+        and _ASKS_FOR_SIGHT.search(accepted.question) is not None
+        and not any(contains(accepted.answer, anchor) for anchor in accepted.anchors)
+    )
 
 
 def _as_drafted(accepted: Accepted, most: int, why: str, usage: Usage) -> Refined:

@@ -11,7 +11,8 @@ import pytest
 
 from admir import ask
 from admir.errors import EndpointError, ModelError
-from tests.model_replies import Say, calls, evidence_ids, finish
+from admir.text import cut
+from tests.model_replies import LONG_DRAFT, Say, calls, evidence_ids, finish, finish_long
 from tests.model_server import DROP, Http, Raw, play
 
 LOOK = {"question": "q", "start_s": 0, "end_s": 2}
@@ -29,8 +30,8 @@ def test_a_question_is_answered_with_proof(grey, server, options, preset):
     assert answer.answer == "A grey wall."
     assert answer.evidence[0].kind == "frame"
     assert [asked.role for asked in server.requests] == [
-        *("controller", "inspect", "controller", "verify", "refine")
-    ]
+        *("controller", "inspect", "controller", "verify")
+    ], "what is short enough is not worded anew"
     checked = server.asked("verify")[0]
     assert len(checked.images) == 1, "the cited frame is shown to the check"
 
@@ -97,9 +98,16 @@ def test_many_calls_at_once_are_cut_to_eight_and_that_is_told(grey, server, opti
     assert "of 9 calls the first 8" in answer.steps[0].thought
 
 
+def use_long_draft(server, role):
+    """Have the final wording asked for, where it is what a test is about."""
+    if role == "refine":
+        server.script["controller"] = play(calls(("frame_inspect", LOOK)), finish_long)
+
+
 @pytest.mark.parametrize("fault", [Http(429), Http(500), DROP, Raw("{}")])
 @pytest.mark.parametrize("role", ["controller", "inspect", "verify", "refine"])
 def test_a_fault_that_passes_changes_nothing(grey, server, options, role, fault):
+    use_long_draft(server, role)
     server.script[role] = [fault, fault]
     answer = ask(grey, "What is seen?", **options)
     assert answer.grounded
@@ -176,13 +184,39 @@ WORDINGS = {
 
 @pytest.mark.parametrize("name", WORDINGS)
 def test_a_wording_that_loses_or_adds_facts_is_undone(grey, server, options, name):
+    use_long_draft(server, "refine")
     server.script["refine"] = lambda asked: WORDINGS[name]
     answer = ask(grey, "What is seen?", **options)
-    assert answer.answer == "A grey wall."
+    assert server.asked("refine")
+    assert answer.answer == cut(LONG_DRAFT, 29)
     assert answer.grounded
+    assert "its start stands" in answer.warnings[0]
+
+
+def test_only_a_long_draft_or_one_without_an_anchor_is_worded_anew(grey, server, options):
+    use_long_draft(server, "refine")
+    assert ask(grey, "How is the mood?", **options).answer == "A grey wall."
+    assert len(server.asked("refine")) == 1
+    server.script["inspect"] = lambda asked: {
+        "summary": "A bottle.",
+        "findings": [{"time_s": 1.0, "text": "a bottle of Acme"}],
+    }
+    for question, draft, worded in (
+        ("What is seen?", "A thing of Acme.", 0),
+        ("How is the mood?", "It is calm.", 0),
+        ("What is seen?", "A thing.", 1),
+    ):
+        server.requests.clear()
+        server.script["controller"] = play(
+            calls(("frame_inspect", LOOK)),
+            lambda asked, draft=draft: finish(draft, *evidence_ids(asked, "frame")[:1]),
+        )
+        ask(grey, question, **{**options, "cache": False})
+        assert len(server.asked("refine")) == worded, draft
 
 
 def test_a_long_wording_is_cut(grey, server, options):
+    use_long_draft(server, "refine")
     server.script["refine"] = lambda asked: {"answer": "A grey wall " + "and a wall " * 40}
     assert len(ask(grey, "What is seen?", **options).answer.split()) < 30
 
@@ -190,6 +224,7 @@ def test_a_long_wording_is_cut(grey, server, options):
 @pytest.mark.parametrize("role", ["controller", "inspect", "verify", "refine"])
 @pytest.mark.parametrize("status", [401, 404])
 def test_an_endpoint_that_refuses_ends_the_question(grey, server, options, role, status):
+    use_long_draft(server, role)
     server.script[role] = lambda asked: Http(status, "who are you?")
     with pytest.raises(EndpointError, match="who are you"):
         ask(grey, "What is seen?", **options)

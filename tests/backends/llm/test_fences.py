@@ -13,7 +13,7 @@ from admir.backends.llm.parts import FENCE, clean, data_block
 from admir.settings import load_settings
 from admir.tools.registry import tool_specs
 from tests.model_fixtures import write_ramp
-from tests.model_replies import calls, evidence_ids, finish
+from tests.model_replies import LONG_DRAFT, calls, evidence_ids, finish
 from tests.model_server import play
 from tests.properties import examples
 
@@ -102,7 +102,7 @@ def questions(server, options, video):
             ("global_browse", {"question": "q"}),
             ("communication_expert", {"focus": "q"}),
         ),
-        lambda asked: finish(f"It says {ORDER}.", *evidence_ids(asked, "speech")),
+        lambda asked: finish(f"It says {ORDER}. {LONG_DRAFT}", *evidence_ids(asked, "speech")),
     )
     memory = build_memory(video, metadata=METADATA, **options)
     return ask(memory, "What is said?", **options, max_steps=2)

@@ -50,13 +50,18 @@ def names_of(subject: Subject) -> set[str]:
     return {subject.name, *also}
 
 
+def is_said(text: str, items: tuple[str, ...]) -> bool:
+    """Whether an item has all words of a text."""
+    return not text or any(set(text.split()) <= set(item.split()) for item in items)
+
+
 def is_told_by(seen: Subject, whole: Subject) -> bool:
     """Whether nothing of a partial subject is missing in the registry's."""
     return (
         seen.kind == whole.kind
         and seen.name in names_of(whole)
-        and set(seen.appearance) <= set(whole.appearance)
-        and set(seen.identity) <= set(whole.identity)
+        and all(is_said(text, whole.appearance) for text in seen.appearance)
+        and all(is_said(text, whole.identity) for text in seen.identity)
         and whole.first_seen_s <= seen.first_seen_s
     )
 
