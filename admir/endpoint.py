@@ -14,7 +14,7 @@ from admir.concurrency import run_sync
 from admir.text import shown
 
 TIMEOUT_S = 3.0
-MOST_MODELS = 50
+MOST_MODELS = 1_000
 _MOST_BYTES = 2_000_000
 
 

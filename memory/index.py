@@ -17,7 +17,9 @@ from admir.types import Clip, Hit, Memory, Moment, Span
 
 FUSE_GAP_S = 3.0
 FUSE_AFFINITY = 0.8
-LEAST_OF_BEST = 0.3
+LEAST_OF_BEST = 0.1
+"""Of the best score: what is below is no hit. Of 0.1 to 0.7 the one that loses hardly a clip that
+holds the evidence, with hashing and with a real embedding model (benchmarks/README.md)."""
 
 
 class HybridIndex:

@@ -30,6 +30,7 @@ from admir.agent.outcome import (
     cited_by,
     is_grounded,
     limits_of,
+    stale_frames,
     unchecked,
 )
 from admir.agent.state import START_STATE, State
@@ -38,7 +39,6 @@ from admir.backends.base import Accepted, Mind, Rejection, Situation, paid_for
 from admir.concurrency import together
 from admir.errors import ModelError
 from admir.memory.subjects import SubjectIndex
-from admir.perception.decode import DECODER
 from admir.prompts import load_prompt
 from admir.settings import Settings
 from admir.text import cut
@@ -354,8 +354,7 @@ class Agent:
             try:
                 refined = await self.budget.within(self.mind.reasoner.refine(accepted))
                 text, usage, warning = refined.answer, refined.usage, refined.warning
-                if text != draft.answer or usage != Usage():
-                    writer(Reworded(draft=draft.answer, answer=text, anchors=anchors, usage=usage))
+                writer(Reworded(draft=draft.answer, answer=text, anchors=anchors, usage=usage))
             except BudgetSpent as stop:
                 spent = str(stop)
         answer = self._answer(state, cut(text, self.settings.answer_words), verdict, cited)
@@ -365,8 +364,7 @@ class Agent:
         built_by = self.memory.provenance.preset
         if built_by not in (self.settings.preset, "timeline"):
             warnings.append(f"the memory was built by preset {built_by!r} and holds its captions")
-        if self.memory.frames and self.memory.provenance.decoder != DECODER:
-            warnings.append("the memory may hold broken frames; run `admir build-memory` again")
+        warnings += stale_frames(self.memory)
         if self.earlier and self.settings.preset == "offline":
             warnings.append("preset 'offline' takes each question alone, without those before it")
         return {"answer": replace(answer, usage=answer.usage + usage, warnings=tuple(warnings))}

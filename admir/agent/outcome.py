@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from admir.perception.decode import DECODER
 from admir.tools.finish import Finish
 from admir.types import Basis, Evidence, Memory, Verdict
 
@@ -75,6 +76,13 @@ def limits_of(memory: Memory, question: str) -> tuple[str, ...]:
     if stated_s - video.duration_s > _BROKEN_OFF_S:
         found.append(f"the file breaks off at {video.duration_s:.1f} s of {stated_s:.1f} s")
     return tuple(found)
+
+
+def stale_frames(memory: Memory) -> list[str]:
+    """A warning where the frames of a memory may be broken: see `Provenance.decoder`."""
+    if not memory.frames or memory.provenance.decoder == DECODER:
+        return []
+    return ["the memory may hold broken frames; run `admir build-memory` again"]
 
 
 def is_grounded(verdict: Verdict | None) -> bool:

@@ -17,6 +17,11 @@ from admir.perception.speech import Transcriber
 from admir.settings import ENDPOINT, Device, Settings
 from admir.weights import BGE_M3, find_weights, is_folder, revision_of
 
+WORDS_ALONE = (
+    'search compares words alone, not meaning: the extra "embed" is not installed, and the '
+    "endpoint lists no embedding model"
+)
+
 _RECOGNISERS = {
     "whisperx": ("whisperx", "whisperx"),
     "faster-whisper": ("faster_whisper", "speech"),
@@ -73,9 +78,10 @@ def open_rereader(engines: int = 2) -> TextReader:
 def open_embedder(settings: Settings, made_by: str = "") -> Embedder:
     """Phi of eq. 2: what the settings name, else what made the vectors that are asked, if any.
 
-    By default BGE-M3, where its package is installed, for the presets of models, and hashing for
-    the offline one. Weights are found, not loaded. Raises BackendUnavailable, or EmbedderMismatch
-    where the offline preset would have to send a question to an endpoint.
+    By default, for the presets of models, BGE-M3, where its package is installed, else an embedding
+    model that the endpoint lists, else hashing, which is also that of the offline preset. Weights
+    are found, not loaded. Raises BackendUnavailable, or EmbedderMismatch where the offline preset
+    would have to send a question to an endpoint.
     """
     if settings.embedder != "auto":
         return _embedder(settings.embedder, settings)
@@ -88,9 +94,12 @@ def open_embedder(settings: Settings, made_by: str = "") -> Embedder:
         return _embedder(without_revision(made_by), settings)
     if settings.preset == "offline":
         return HashingEmbedder()
-    if find_spec("sentence_transformers") is None:
-        return HashingEmbedder('search compares words alone: the extra "embed" is not installed')
-    return _embedder(BGE_M3, settings)
+    if find_spec("sentence_transformers") is not None:
+        return _embedder(BGE_M3, settings)
+    from admir.backends.llm.endpoints import find_embedding_model
+
+    served = find_embedding_model(settings)
+    return _embedder(f"{ENDPOINT}{served}", settings) if served else HashingEmbedder(WORDS_ALONE)
 
 
 def _embedder(name: str, settings: Settings) -> Embedder:

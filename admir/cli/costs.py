@@ -59,9 +59,23 @@ def tell_where_it_goes(settings: Settings) -> None:
     _tell_of_embedder(settings, settings.embedder, "captions, speech and on-screen text go")
 
 
+def tell_of_search(settings: Settings) -> None:
+    """Say before a build how its memory will be searched, where that is by words alone."""
+    if settings.preset != "offline" and settings.embedder == "auto":
+        from admir.backends.presets import open_embedder
+
+        for warning in open_embedder(settings).warnings:
+            warn(warning)
+
+
 def tell_where_a_question_goes(settings: Settings, memory: Memory) -> None:
     """Say that it leaves this machine where an endpoint made the vectors. Raises EndpointError."""
     if settings.embedder == "auto":
+        from admir.perception.embed import HashingEmbedder
+
+        by_words = memory.provenance.embedder == HashingEmbedder.id
+        if settings.preset != "offline" and by_words:
+            warn("search compares words alone: the memory was embedded by hashing")
         what = "the question, with words of the memory, goes"
         _tell_of_embedder(settings, memory.provenance.embedder, what)
 

@@ -53,10 +53,10 @@ def test_any_setting_can_be_set(call, endpoint, plain_video):
 
 
 def test_a_setting_may_be_json(call, endpoint, plain_video):
-    roles = json.dumps({"refine": {"model": "poet", "temperature": 0.5}})
+    roles = json.dumps({"verify": {"model": "judge", "temperature": 0.5}})
     assert call("ask", plain_video, QUESTION, "--set", f"roles={roles}").code == 0
-    [worded] = endpoint.asked("refine")
-    assert (worded.body["model"], worded.body["temperature"]) == ("poet", 0.5)
+    [checked] = endpoint.asked("verify")
+    assert (checked.body["model"], checked.body["temperature"]) == ("judge", 0.5)
 
 
 def test_an_option_of_its_own_wins_over_set(call, endpoint, plain_video):
@@ -257,6 +257,8 @@ def test_it_works_as_a_process_of_its_own(endpoint, plain_video, tmp_path):
         *("--set", "screen_text=none", "--memories", tmp_path / "memories"),
         env=environment,
     )
-    assert (ran.code, ran.err) == (0, "")
+    assert ran.code == 0
+    [said] = ran.err.splitlines()
+    assert "search compares words alone" in said, "nothing here and there embeds: said once"
     assert ran.json["grounded"]
     assert "sk-cli-7d1f" not in ran.out

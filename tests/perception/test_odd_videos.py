@@ -199,7 +199,7 @@ def test_shots_and_frames_of_an_uneven_video_stand_at_the_times_of_the_file(tmp_
     path = encode(tmp_path / "a.mp4", shown, times_ms=HOLD_MS[:65])
     (tmp_path / "frames").mkdir()
     found = survey(
-        path, tmp_path, sample_fps=1.0, stated_s=9, tell=lambda _: None, stop=lambda: False
+        path, tmp_path, sample_fps=1.0, stated_s=9, on_progress=lambda _: None, stop=lambda: False
     )
     assert [shot.span.start_s for shot in found.shots] == pytest.approx([0.0, 5.08])
     assert [s.frame.time_s for s in found.samples if s.changed] == pytest.approx([0.0, 5.08])

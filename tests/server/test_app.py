@@ -87,7 +87,7 @@ def test_a_question_to_models_is_answered_with_evidence(modelled, server: ModelS
         "paper",
     )
     assert answer["evidence"][0]["kind"] == "frame"
-    assert answer["usage"]["calls"] == len(server.requests) == 5
+    assert answer["usage"]["calls"] == len(server.requests) == 4
     assert KEY not in reply.text
 
 

@@ -32,6 +32,18 @@ _PAPER: Mapping[Role, str] = {
 _PAPER_MODEL = "gpt-4o"
 _REASONING = re.compile(r"(^|/)(o\d|gpt-5(?!-chat))")
 _NOT_FOR_CHAT = re.compile(r"embed|rerank|whisper|tts|bge|e5-|dall-e|moderation", re.IGNORECASE)
+_EMBEDDERS = tuple(
+    re.compile(kind, re.IGNORECASE)
+    for kind in (
+        "bge-m3",
+        "text-embedding-3-large",
+        "text-embedding-3",
+        "(^|[/-])(bge|e5|gte)-",
+        "embed",
+    )
+)
+"""Embedding models by their names: the paper's, those of OpenAI, then any."""
+
 _TIMEOUT_S = 180.0
 _CONCURRENCY = {"offline": 1, "paper": 64, "local": 8}
 """A service answers as many side by side; one card works off a queue, which takes time, too."""
@@ -82,6 +94,22 @@ def embedding_model(settings: Settings, name: str) -> RoleModel:
     own = settings.roles.get("embed", ModelSettings()).model_copy(update={"model": name})
     url = own.base_url or settings.base_url or _default_url(settings)
     return _role_model("embed", own, settings, url)
+
+
+def find_embedding_model(settings: Settings) -> str:
+    """An embedding model that the endpoint lists, the best known first; empty where none is.
+
+    An endpoint that does not say what it serves has none.
+    """
+    own = settings.roles.get("embed", ModelSettings())
+    try:
+        url = own.base_url or settings.base_url or _default_url(settings)
+        served = _served(url, _key(own, settings, url))
+    except EndpointError:  # the build says so, in its first call
+        return ""
+    able = [name for name in served.models if "rerank" not in name.lower()]
+    ranked = (name for kind in _EMBEDDERS for name in able if kind.search(name))
+    return own.model or next(ranked, "")
 
 
 def _role_model(role: Role, own: ModelSettings, settings: Settings, common: str) -> RoleModel:

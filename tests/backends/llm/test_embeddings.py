@@ -10,6 +10,7 @@ import pytest
 from admir.api import ask, build_memory, open_memory
 from admir.backends.llm.embeddings import EndpointEmbedder
 from admir.backends.presets import open_embedder
+from admir.cli.costs import tell_of_search, tell_where_a_question_goes
 from admir.errors import EndpointError, ModelError
 from admir.perception.embed import HashingEmbedder, unit
 from admir.settings import load_settings
@@ -121,3 +122,35 @@ def test_a_memory_is_embedded_and_asked_by_the_endpoint(server, ramp, options):
     queries = [text for each in server.asked("embed")[before:] for text in each.body["input"]]
     assert queries, "by default the memory's own embedder is asked"
     assert open_memory(memory.video.id, memories=options["memories"]) == memory
+
+
+@pytest.mark.parametrize(
+    ("served", "chosen"),
+    [
+        (["gpt-4o", "text-embedding-3-large", "bge-m3"], "bge-m3"),
+        (["gpt-4o", "text-embedding-3-small", "text-embedding-3-large"], "text-embedding-3-large"),
+        (["qwen2.5vl:7b", "nomic-embed-text"], "nomic-embed-text"),
+        (["qwen2.5vl:7b", "bge-reranker-v2-m3"], ""),
+        (["qwen2.5vl:7b"], ""),
+    ],
+)
+def test_without_bge_m3_here_the_endpoint_embeds_where_it_can(
+    server, options, monkeypatch, served, chosen
+):
+    monkeypatch.setattr("admir.backends.presets.find_spec", lambda name: None)
+    server.models = served
+    found = open_embedder(load_settings(**{**options, "embedder": "auto"}))
+    assert found.id == (f"endpoint:{chosen}" if chosen else HashingEmbedder.id)
+    assert any("words alone" in warning for warning in found.warnings) is not bool(chosen)
+
+
+def test_that_search_compares_words_alone_is_said_at_the_start(
+    server, ramp, options, monkeypatch, capsys
+):
+    monkeypatch.setattr("admir.backends.presets.find_spec", lambda name: None)
+    settings = load_settings(**{**options, "embedder": "auto"})
+    tell_of_search(settings)
+    assert "search compares words alone, not meaning" in capsys.readouterr().err
+    memory = build_memory(ramp, **{**options, "embedder": "auto"})
+    tell_where_a_question_goes(settings, memory)
+    assert "search compares words alone" in capsys.readouterr().err
