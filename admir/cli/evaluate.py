@@ -112,7 +112,7 @@ def adsqa_command(
     """Answer the questions, judge the answers, and write tables with intervals, cost and failures.
 
     A run that was stopped goes on where it was; what failed is asked for again. With --json:
-    {"scores", "usage", "stopped", "out"}.
+    {"scores" (null without a judge), "usage", "stopped", "out"}.
     """
     from admir.evaluation.adsqa import read_adsqa
 
@@ -249,7 +249,8 @@ class Work:
                 concurrency=self.concurrency or _CONCURRENCY[settings.preset],
                 spend_limit=self.spend_limit,
             )
-            with RowsBar(console(quiet=self.quiet, stderr=True), name) as bar:
+            stderr = console(quiet=self.quiet, stderr=True)
+            with RowsBar(stderr, name, logs=True) as bar:
                 ended = await last_of(runner.run(), lambda event: _progress(bar, event))
             assert isinstance(ended, RunEnded)
             write_predictions(out, name, ended.run.items)
@@ -347,12 +348,17 @@ def _numbers(option: str, text: str) -> list[float]:
 def _tell(run: Run, out: Path, *, as_json: bool) -> None:
     """The tables of a run, and where its reports are."""
     from admir.evaluation.scores import scores_of
-    from admir.evaluation.tables import cost_table, published_table, scores_table
+    from admir.evaluation.tables import answers_table, cost_table, published_table, scores_table
 
     scores = scores_of(run)
     if as_json:
         usage = {"answers": run.usage, "scores": run.judge_usage, "builds": run.info.build_usage}
-        print_json({"scores": scores, "usage": usage, "stopped": run.info.stopped, "out": str(out)})
+        told = scores if run.is_judged else None
+        print_json({"scores": told, "usage": usage, "stopped": run.info.stopped, "out": str(out)})
+    elif not run.is_judged:
+        _show([answers_table(run), cost_table(run)])
+        say("Nothing was judged: there are no scores. Run it again without --no-judge for them.")
+        say(f"The reports are in {out / 'report.html'} and {out / 'report.md'}.")
     else:
         _show([scores_table(scores), published_table(run, scores), cost_table(run)])
         for case_id, why in scores.failures[:MOST_TOLD]:

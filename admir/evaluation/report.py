@@ -26,6 +26,7 @@ from admir.evaluation.scores import (
 )
 from admir.evaluation.tables import (
     Table,
+    answers_table,
     cost_table,
     difference_table,
     failures_table,
@@ -49,13 +50,13 @@ _STEERS = re.compile(r"[\\|`]|\](?=\()|!(?=\[)")
 
 def write_report(folder: Path, run: Run) -> Scores:
     """Write `report.html` and `report.md` of a run; the scores that they show."""
-    scores = scores_of(run)
-    tables = [scores_table(scores)]
-    if run.info.suite == "AdsQA":
+    scores, judged = scores_of(run), run.is_judged
+    tables = [scores_table(scores) if judged else answers_table(run)]
+    if judged and run.info.suite == "AdsQA":
         tables.append(published_table(run, scores))
-    plots = _plots(run, scores)
-    after = [cost_table(run), *([failures_table(scores)] if scores.failures else [])]
-    shown = worst(run, MOST_WORST)
+    plots = _plots(run, scores) if judged else []
+    after = [cost_table(run), *([failures_table(scores)] if judged and scores.failures else [])]
+    shown = worst(run, MOST_WORST) if judged else []
     title = f"{run.info.suite}: {run.info.name}"
     parts = [
         *(tag("p", line, class_="warning") for line in _warned(run)),
@@ -113,7 +114,7 @@ def _warned(run: Run) -> list[str]:
     if run.info.stopped:
         told.append(f"This run was broken off: {run.info.stopped}.")
     if not run.info.judge:
-        told.append("Nothing was judged: all scores are 0.")
+        told.append("Nothing was judged: these are answers without scores.")
     return told
 
 

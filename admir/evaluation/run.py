@@ -71,6 +71,11 @@ class Run:
         return sum((i.prediction.usage for i in self.items if i.prediction), _NO_USAGE)
 
     @property
+    def is_judged(self) -> bool:
+        """Whether there are scores at all: without a judge there are answers alone."""
+        return bool(self.info.judge)
+
+    @property
     def judge_usage(self) -> Usage:
         """What its scores cost."""
         return sum((i.judgement.usage for i in self.items if i.judgement), _NO_USAGE)

@@ -120,6 +120,21 @@ def _cost(usage: Usage) -> tuple[str, ...]:
     )
 
 
+def answers_table(run: Run) -> Table:
+    """What was answered, or why nothing was: all that a run without a judge can tell."""
+    return Table(
+        title="Answers (not judged)",
+        columns=("item", "question", "answer"),
+        rows=tuple((item.case.id, item.case.question, _answer_of(item)) for item in run.items),
+    )
+
+
+def _answer_of(item: Item) -> str:
+    if item.prediction is None or item.prediction.error:
+        return f"({item.failure})"
+    return item.prediction.text
+
+
 def failures_table(scores: Scores) -> Table:
     """The items that have no score, and why."""
     return Table(

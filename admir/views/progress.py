@@ -80,13 +80,20 @@ class BytesBar(_Bar):
 
 
 class RowsBar(_Bar):
-    """`with RowsBar(console, title) as bar:` then `start`, and `step` for each row that is done."""
+    """`with RowsBar(console, title) as bar:` then `start`, and `step` for each row that is done.
 
-    def __init__(self, console: Console, title: str) -> None:
+    With `logs` a console that is no terminal gets a line at each tenth of the rows.
+    """
+
+    def __init__(self, console: Console, title: str, *, logs: bool = False) -> None:
         super().__init__(console, title, "{task.completed:.0f}/{task.total:.0f}", 1)
+        self._log = console if logs and not self._visible and not console.quiet else None
+        self._title = shown(title)
+        self._done = self._total = 0
 
     def start(self, total: int) -> None:
         """Say how many rows there are."""
+        self._total = total
         self._bar.update(self._task, total=total)
 
     def building(self, event: BuildProgress) -> None:
@@ -96,6 +103,10 @@ class RowsBar(_Bar):
     def step(self) -> None:
         """A row is done."""
         self._bar.update(self._task, advance=1, stage="")
+        self._done += 1
+        tenths = 10 * self._done // max(1, self._total)
+        if self._log and tenths > 10 * (self._done - 1) // max(1, self._total):
+            self._log.print(f"{self._title}: {self._done}/{self._total}", markup=False)
 
 
 def _stage(event: BuildProgress) -> str:

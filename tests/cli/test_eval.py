@@ -29,7 +29,10 @@ def test_the_bundled_set_is_answered_offline_and_judged(
     call: Call, bundled: tuple[Any, ...], server: ModelServer, tmp_path: Path
 ) -> None:
     first = call("eval", "adsqa", *bundled, "--out", tmp_path / "one")
-    assert (first.code, first.err) == (0, ""), first.out
+    assert first.code == 0, first.out
+    assert [line.rpartition(" ")[2] for line in first.err.splitlines()] == [
+        f"{n}/20" for n in range(2, 21, 2)
+    ], "progress, a line at each tenth"
     for said in ("overall 20", "All items are of one video", "AD-MIR (o1) 38.1", "report.html"):
         assert said in first.words
     assert len(server.asked("judge")) == 20
@@ -47,7 +50,8 @@ def test_the_bundled_set_is_answered_offline_and_judged(
 def test_a_sweep_draws_the_figures(call: Call, bundled: tuple[Any, ...], tmp_path: Path) -> None:
     ran = call("eval", "sweep", *bundled, "--out", tmp_path / "sweep", "--limit", "2",
                "--beta", "0,2", "--max-steps", "8", "--no-components")  # fmt: skip
-    assert (ran.code, ran.err) == (0, "")
+    assert ran.code == 0
+    assert ran.err.splitlines()[-1] == "beta=0: 2/2"
     assert "beta=0" in ran.words
     assert (tmp_path / "sweep/sweep.html").is_file()
     assert (tmp_path / "sweep/beta=0/report.html").is_file()
@@ -123,3 +127,24 @@ def test_what_is_no_run_cannot_be_compared(call: Call, tmp_path: Path) -> None:
     call("eval", "diff", tmp_path, tmp_path, "--out", tmp_path / "x").failed(
         2, "there is no folder"
     )
+
+
+def test_without_a_judge_there_are_answers_and_costs_and_nothing_looks_like_a_score(
+    call: Call, bundled: tuple[Any, ...], server: ModelServer, tmp_path: Path
+) -> None:
+    ran = call("eval", "adsqa", *bundled, "--out", tmp_path / "run", "--limit", "3", "--no-judge")
+    assert ran.code == 0
+    assert server.asked("judge") == []
+    assert "LUMIVO" in ran.words
+    assert "Cost" in ran.words
+    assert "Nothing was judged" in ran.words
+    texts = (
+        ran.out,
+        *((tmp_path / f"run/report.{end}").read_text("utf-8") for end in ("md", "html")),
+    )
+    for text in texts:
+        for score in ("Accuracy", "strict", "relaxed", "38.1", "worst answers", "counted as wrong"):
+            assert score not in text, score
+    again = call("eval", "adsqa", *bundled, "--out", tmp_path / "run", "--limit", "3", "--no-judge",
+                 "--json")  # fmt: skip
+    assert again.json["scores"] is None
