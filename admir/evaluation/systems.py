@@ -178,7 +178,7 @@ def _interleaved(shown: list[Picture]) -> list[Part]:
     return [
         part
         for picture in shown
-        for part in (f"Frame at {picture.time_s:.2f} s:", image(picture, BASELINE_SIDE, whole=True))
+        for part in (f"Frame at {picture.time_s:.3f} s:", image(picture, BASELINE_SIDE, whole=True))
     ]
 
 

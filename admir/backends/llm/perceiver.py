@@ -184,7 +184,7 @@ def _timed(pictures: Sequence[Picture], longest: int) -> list[Part]:
     return [
         part
         for picture in pictures
-        for part in (f"Frame at {picture.time_s:.2f} s:", image(picture, longest))
+        for part in (f"Frame at {picture.time_s:.3f} s:", image(picture, longest))
     ]
 
 
@@ -192,7 +192,7 @@ def _labelled(grids: Sequence[Grid]) -> list[Part]:
     """Each grid behind its number and the times of its cells in reading order."""
     parts: list[Part] = []
     for number, grid in enumerate(grids, start=1):
-        times = ", ".join(f"{time_s:.2f}" for time_s in grid.times_s)
+        times = ", ".join(f"{time_s:.3f}" for time_s in grid.times_s)
         empty = GRID_CELLS - len(grid.times_s)
         note = f" ({empty} grey cells are empty)" if empty else ""
         parts += [f"Grid {number} of {len(grids)}, frames at {times} s{note}:"]

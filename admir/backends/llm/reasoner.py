@@ -182,7 +182,7 @@ def _shown(frames: Sequence[tuple[str, Picture]]) -> list[Part]:
         part
         for id_, picture in frames
         for part in (
-            f"Frame of {id_} at {picture.time_s:.2f} s:",
+            f"Frame of {id_} at {picture.time_s:.3f} s:",
             image(picture, FRAME_SIDE),
         )
     ]
