@@ -10,11 +10,20 @@ from pathlib import Path
 
 from admir.concurrency import BoundedCache
 from admir.errors import VideoError
-from admir.perception.decode import MAX_SIDE, Picture, jpeg_of, load_image, shrink
+from admir.memory.frame_choice import spread
+from admir.perception.decode import (
+    MAX_SIDE,
+    Picture,
+    jpeg_of,
+    load_image,
+    sample_times,
+    shrink,
+)
 from admir.perception.seek import decode_at, prepare
-from admir.types import Frame, Memory
+from admir.types import Frame, Memory, Span
 
 _FILL_REACH_S = 1.0
+_ENOUGH_KEPT = 0.9
 
 DECODED: BoundedCache[Picture] = BoundedCache(64_000_000)
 """Pictures decoded before: many questions rest on the same lines and look at the same range."""
@@ -50,6 +59,20 @@ def frames_at(memory: Memory, times_s: Sequence[float], longest: int = MAX_SIDE)
     return [once[time_s] for time_s in sorted(once)]
 
 
+def spread_frames(memory: Memory, span: Span, count: int, longest: int = MAX_SIDE) -> list[Picture]:
+    """About `count` frames evenly over a range, in order, with their own times.
+
+    Where nearly so many were kept with the build, it is these: nothing is decoded then.
+    """
+    kept = [frame for frame in memory.frames if span.contains(frame.time_s)]
+    if len(kept) >= _ENOUGH_KEPT * count:
+        loaded = [_load(memory, frame) for frame in spread(kept, count)]
+        if all(loaded):
+            return [replace(p, pixels=shrink(p.pixels, longest)) for p in loaded if p]
+    times = sample_times(span, count / max(span.duration_s, 1e-3), count)
+    return frames_at(memory, times, longest)
+
+
 def prepare_looks(memory: Memory) -> None:
     """Find out now what the first look into the source would wait for; in a thread, too."""
     if source_is_there(memory):
@@ -71,7 +94,9 @@ def _from_source(memory: Memory, times_s: Sequence[float], longest: int) -> dict
         return {}
     for time_s, picture in fresh.items():
         found[time_s] = replace(picture, key=(*source, picture.time_s))
-        DECODED.put((*source, time_s), found[time_s], picture.pixels.nbytes)
+        # Evidence cites a frame by its own time: a check then finds it here.
+        for known_s in {time_s, picture.time_s}:
+            DECODED.put((*source, known_s), found[time_s], picture.pixels.nbytes)
     return found
 
 

@@ -168,7 +168,7 @@ def _story(asked: Asked) -> dict[str, Any]:
 
 
 def _inspected(asked: Asked) -> dict[str, Any]:
-    time_s = float(re.findall(r"(\d+\.\d\d)(?:, [\d., ]+)? s:", asked.text)[0])
+    time_s = float(re.findall(r"\bat (\d+\.\d{3})", asked.text)[0])
     return {"summary": "It is grey.", "findings": [{"time_s": time_s, "text": "a grey wall"}]}
 
 

@@ -9,8 +9,7 @@ from pydantic import Field, model_validator
 from admir.backends.base import GridReading
 from admir.memory.blocks import text_blocks
 from admir.memory.corrections import phrases_of, reworded
-from admir.memory.pixels import frames_at
-from admir.perception.decode import sample_times
+from admir.memory.pixels import spread_frames
 from admir.perception.grids import (
     EXPERT_FPS,
     EXPERT_FRAMES,
@@ -42,9 +41,8 @@ async def run(context: ToolContext, arguments: CommunicationExpert) -> ToolResul
     end_s = memory.video.duration_s if arguments.end_s is None else arguments.end_s
     span = Span(start_s=arguments.start_s, end_s=end_s).clamp(memory.video.span)
     count = max(GRID_CELLS, min(EXPERT_FRAMES, int(span.duration_s * EXPERT_FPS)))
-    times = sample_times(span, count / max(span.duration_s, 1e-3), count)
     side = context.perceiver.cell_side(memory.video.width, memory.video.height)
-    decoded = await asyncio.to_thread(frames_at, memory, times, side)
+    decoded = await asyncio.to_thread(spread_frames, memory, span, count, side)
     pictures = await asyncio.to_thread(drop_repeats, decoded)
     report = await context.perceiver.read_grids(
         GridReading(

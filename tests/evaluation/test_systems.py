@@ -48,7 +48,7 @@ def test_the_baseline_sees_sixteen_frames_with_their_times(tmp_path, grey, serve
     assert run.items[0].score == 1
     [asked] = server.asked("baseline")
     assert asked.body["temperature"] == 0
-    times = [float(t) for t in re.findall(r"Frame at (\d+\.\d\d) s:", asked.text)]
+    times = [float(t) for t in re.findall(r"Frame at (\d+\.\d\d\d) s:", asked.text)]
     assert len(asked.images) == len(times) == 16
     asked_s = [17 / 16 * (n + 0.5) for n in range(16)]
     assert times == pytest.approx([int(10 * t) / 10 for t in asked_s]), "each its own time"

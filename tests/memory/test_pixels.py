@@ -12,7 +12,13 @@ import pytest
 from admir import Memory
 from admir.concurrency import BoundedCache
 from admir.demo import AD
-from admir.memory.pixels import frames_at, nearest_frame, prepare_looks, source_is_there
+from admir.memory.pixels import (
+    frames_at,
+    nearest_frame,
+    prepare_looks,
+    source_is_there,
+    spread_frames,
+)
 from admir.perception.seek import decode_at
 
 
@@ -125,3 +131,24 @@ def test_looks_are_prepared_where_there_is_a_source_and_nothing_happens_where_th
     prepare_looks(demo)
     for path in (broken, tmp_path / "gone.mp4"):
         prepare_looks(replace(demo, video=replace(demo.video, path=str(path), file_bytes=8)))
+
+
+def test_a_frame_that_is_cited_by_its_own_time_is_not_decoded_again(demo, monkeypatch):
+    (first,) = frames_at(demo, [4.21])
+    monkeypatch.setattr("admir.memory.pixels.decode_at", None)
+    assert frames_at(demo, [first.time_s])[0] is first
+
+
+def test_frames_over_a_range_are_the_kept_ones_where_these_are_enough(demo, orphan):
+    whole = demo.video.span
+    kept = {frame.time_s for frame in demo.frames}
+    some = spread_frames(demo, whole, 20, 320)
+    assert len(some) == 20
+    assert {p.time_s for p in some} <= kept
+    for picture in some[::5]:
+        (true,) = decode_at(AD, [picture.time_s], 320).values()
+        assert true.time_s == picture.time_s
+        assert np.abs(picture.pixels.astype(int) - true.pixels).mean() < 3, "but for JPEG"
+    dense = spread_frames(demo, whole, 64, 320)
+    assert len(dense) == 64
+    assert len({p.time_s for p in dense} - kept) > 20, "decoded again"
