@@ -46,6 +46,9 @@ bench: .venv/ready-dev ## Run the benchmarks (VIDEO=FILE, MEDIA=folder of ads, D
 	@$(BIN)/python benchmarks/build.py $(or $(VIDEO),admir/demo/ad.mp4)
 	@$(if $(SERVER),echo "==> Calls, tokens and time of the mind of models (SERVER)")
 	@$(if $(SERVER),$(BIN)/python benchmarks/model_cost.py --server $(SERVER) --video $(or $(VIDEO),admir/demo/ad.mp4) --repeat 10)
+	@echo "==> Whether models see what the video shows (the bundled ad, and MEDIA)"
+	@$(BIN)/python benchmarks/true_frames.py
+	@$(if $(MEDIA),$(BIN)/python benchmarks/true_frames.py --media $(MEDIA))
 	@echo "==> On-screen text (the bundled ad, and MEDIA)"
 	@$(BIN)/python benchmarks/screen_text.py $(if $(MEDIA),--media $(MEDIA)) --memories bench-memories
 	@echo "==> Answers (the bundled ad, and MEDIA)"

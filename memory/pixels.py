@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from admir.concurrency import BoundedCache
@@ -24,6 +26,7 @@ from admir.types import Frame, Memory, Span
 
 _FILL_REACH_S = 1.0
 _ENOUGH_KEPT = 0.9
+_READERS = 2
 
 DECODED: BoundedCache[Picture] = BoundedCache(64_000_000)
 """Pictures decoded before: many questions rest on the same lines and look at the same range."""
@@ -66,7 +69,8 @@ def spread_frames(memory: Memory, span: Span, count: int, longest: int = MAX_SID
     """
     kept = [frame for frame in memory.frames if span.contains(frame.time_s)]
     if len(kept) >= _ENOUGH_KEPT * count:
-        loaded = [_load(memory, frame) for frame in spread(kept, count)]
+        with ThreadPoolExecutor(_READERS, "admir-frames") as pool:
+            loaded = list(pool.map(partial(_load, memory), spread(kept, count)))
         if all(loaded):
             return [replace(p, pixels=shrink(p.pixels, longest)) for p in loaded if p]
     times = sample_times(span, count / max(span.duration_s, 1e-3), count)

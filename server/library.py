@@ -126,10 +126,11 @@ def _add_pictures(router: APIRouter, store: MemoryStore) -> None:
     async def frame(
         video_id: VideoId, time_s: Annotated[float, InPath(ge=0, le=1e6, allow_inf_nan=False)]
     ) -> Response:
-        """The picture that is shown at a time, in seconds."""
+        """The frame that is shown at a time, in seconds; its own time is in `X-Frame-Time-S`."""
         found = await asyncio.to_thread(store.read, video_id)
-        data = await asyncio.to_thread(_jpeg, found, time_s)
-        return Response(data, media_type="image/jpeg", headers=_KEPT)
+        own_s, data = await asyncio.to_thread(_jpeg, found, time_s)
+        headers = {**_KEPT, "X-Frame-Time-S": f"{own_s:.3f}"}
+        return Response(data, media_type="image/jpeg", headers=headers)
 
 
 def _add_traces(router: APIRouter, store: MemoryStore) -> None:
@@ -190,9 +191,9 @@ def video_of(memory: Memory) -> Video:
     )
 
 
-def _jpeg(memory: Memory, time_s: float) -> bytes:
-    """Raises HTTPException where there is no picture."""
+def _jpeg(memory: Memory, time_s: float) -> tuple[float, bytes]:
+    """The frame shown at a time, with its own time; raises HTTPException where there is none."""
     pictures = frames_at(memory, [min(time_s, memory.video.duration_s)], _FRAME_SIDE)
     if not pictures:
         raise HTTPException(404, f"there is no picture of {memory.video.id!r} at {time_s:g} s")
-    return jpeg_of(pictures[0].pixels, _QUALITY)
+    return pictures[0].time_s, jpeg_of(pictures[0].pixels, _QUALITY)

@@ -18,7 +18,7 @@ from admir.cli.evaluate import app as eval_app
 from admir.cli.gc import gc_command
 from admir.cli.memories import list_command, show_command
 from admir.cli.models import fetch_models_command, reindex_command
-from admir.cli.run import run
+from admir.cli.run import leave, run
 from admir.cli.serve import serve_command
 
 app = typer.Typer(
@@ -44,3 +44,14 @@ app.add_typer(eval_app, name="eval", short_help="Measure answers: AdsQA, sweeps,
 def main() -> None:
     """Run the command line. An error is one line on stderr and a documented exit code."""
     run(app)
+
+
+def main_of_process() -> None:
+    """`main` for a process that is nothing else: it ends at once.
+
+    Python would take half a second to free what was loaded, for nobody.
+    """
+    try:
+        main()
+    except SystemExit as ending:
+        leave(int(ending.code or 0))

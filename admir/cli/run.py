@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
-from typing import TYPE_CHECKING, Any, cast
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import typer
 
@@ -33,6 +36,19 @@ def run(app: typer.Typer) -> None:
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     code = _run_app(app)
     sys.exit(_flush() or code)
+
+
+def leave(code: int) -> NoReturn:
+    """End the process once its threads and what was registered for its end are done."""
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+    atexit._run_exitfuncs()  # noqa: SLF001 - there is no other way to run them before os._exit
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with suppress(OSError, ValueError):
+                stream.flush()
+    os._exit(code)
 
 
 def _run_app(app: typer.Typer) -> int:

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from scenedetect import FrameTimecode
-from scenedetect.detectors import AdaptiveDetector
-
 from admir.perception.cuts import is_cut
 from admir.perception.decode import Thumb
 from admir.perception.dissolves import dissolves
@@ -37,6 +34,11 @@ class ShotDetector:
     """
 
     def __init__(self) -> None:
+        # A question needs no detector: it is not to wait for the import.
+        from scenedetect import FrameTimecode
+        from scenedetect.detectors import AdaptiveDetector
+
+        self._timecode = FrameTimecode
         self._recent = Recent()
         self._count = 0
         self._done_s = 0.0
@@ -49,7 +51,7 @@ class ShotDetector:
 
     def add(self, thumb: Thumb) -> None:
         """Take the next frame."""
-        found = self._detector.process_frame(FrameTimecode(self._count, fps=25.0), thumb.pixels)
+        found = self._detector.process_frame(self._timecode(self._count, fps=25.0), thumb.pixels)
         self._proposed += [cut.frame_num for cut in found]
         self._count += 1
         self._recent.add(thumb)

@@ -53,7 +53,8 @@ def test_what_is_not_there_is_a_problem_document(client, path):
 
 
 def test_a_frame_is_the_picture_of_its_time(client):
-    found = client.get("/videos/ad/frames/17.jpg")
+    found = client.get("/videos/ad/frames/17.01.jpg")
+    assert found.headers["x-frame-time-s"] == "17.000", "its own time"
     assert found.headers["content-type"] == "image/jpeg"
     pixels = cv2.imdecode(np.frombuffer(found.content, np.uint8), cv2.IMREAD_COLOR)
     other = client.get("/videos/ad/frames/1.jpg").content
