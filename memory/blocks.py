@@ -68,13 +68,16 @@ def _joined(group: Sequence[ScreenText]) -> ScreenText:
     boxes = list(zip(*(line.box for line in group), strict=True))
     best = max(group, key=lambda line: line.confidence)
     corrected = any(line.was for line in group)
+    reread = any(line.ocr_text for line in group)
     return replace(
         best,
         text=" ".join(line.text for line in group),
         was=" ".join(line.was or line.text for line in group) if corrected else "",
+        ocr_text=" ".join(line.ocr_text or line.text for line in group) if reread else "",
+        # While all of its lines stand: of any other time it would say too much.
         span=Span(
-            start_s=min(line.span.start_s for line in group),
-            end_s=max(line.span.end_s for line in group),
+            start_s=max(line.span.start_s for line in group),
+            end_s=min(line.span.end_s for line in group),
         ),
         box=(min(boxes[0]), min(boxes[1]), max(boxes[2]), max(boxes[3])),
         confidence=min(line.confidence for line in group),

@@ -178,6 +178,7 @@ class _Build:
             screen_text=text_blocks(told.lines),
             utterances=speech.utterances,
             subjects=merged.subjects,
+            speech_known=speech.is_known,
         )
         narrative, untold = await self._timed("narrate", self._narrate(story, journal))
         embed = partial(
@@ -284,6 +285,7 @@ class _Build:
             path=self.path,
             sample_fps=settings.frame_fps,
             stated_s=stated_s,
+            clip_s=settings.clip_s,
             on_progress=lambda time_s: self._progress("decode", int(time_s), int(stated_s)),
             stop=lambda: self.stopped,
             listener=listener,

@@ -89,8 +89,14 @@ def _same(a: str, b: str) -> bool:
 
 
 def distinct_lines(lines: Sequence[TextLine]) -> tuple[str, ...]:
-    """The legible lines in their order, each once in its surest reading, without pieces."""
-    surest = sorted(filter(is_legible, lines), key=lambda line: (-line.confidence, -len(line.text)))
+    """The lines in their order, each once in its surest reading, without pieces and scraps.
+
+    A model's reading is surer than OCR's; unsure lines are among them, for a model to put right.
+    """
+    long_enough = [line for line in lines if len(squash(line.text)) >= _LEAST_CHARS]
+    surest = sorted(
+        long_enough, key=lambda line: (not line.reread, -line.confidence, -len(line.text))
+    )
     kept: list[TextLine] = []
     for line in surest:
         if not _is_known(squash(line.text), [squash(other.text) for other in kept]):

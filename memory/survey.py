@@ -28,11 +28,12 @@ from admir.perception.look import look_at
 from admir.perception.screen_text import Thumbs
 from admir.perception.seek import decode_at
 from admir.perception.shots import ShotDetector
-from admir.types import Frame, Look, Shot
+from admir.types import CLIP_S, Frame, Look, Shot, Span
 
 _THUMB_FPS = 12.5
 _MOST_THUMBS = 9_000
 _COARSE_SIDE = 192
+_LEAST_PART_S = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +82,7 @@ class _Collector:
     path: Path
     folder: Path
     thumb_step_s: float
+    clip_s: float
     on_progress: Callable[[float], None]
     listener: SurveyListener | None
     detector: ShotDetector = field(default_factory=ShotDetector)
@@ -140,12 +142,16 @@ class _Collector:
             self.listener.add(sample)
 
     def settle(self, shots: Sequence[Shot], until_s: float) -> None:
-        """Sample the shots that ended without one, from the source; then tell of the shots."""
+        """Sample the shots that ended, where they have no sample yet, from the source.
+
+        A shot that goes over from one clip to the next has one in each. Then tell of the shots.
+        """
         times_s = [sample.frame.time_s for sample in self.samples]
         unseen = [
-            (shot.span.start_s + shot.span.end_s) / 2
+            (part.start_s + part.end_s) / 2
             for shot in shots[self.settled :]
-            if not any(map(shot.span.contains, times_s))
+            for part in _by_clip(shot.span, self.clip_s)
+            if not any(map(part.contains, times_s))
         ]
         self.settled = len(shots)
         for picture in decode_at(self.path, unseen).values():
@@ -153,6 +159,14 @@ class _Collector:
             self._keep(Sample(frame=frame, read_from=frame.file, look=look))
         if self.listener:
             self.listener.settle(shots, until_s)
+
+
+def _by_clip(span: Span, clip_s: float) -> list[Span]:
+    """The parts of a shot in each clip, but for very short ones; at least one."""
+    first, last = int(span.start_s // clip_s), int(span.end_s // clip_s)
+    clips = [Span(start_s=n * clip_s, end_s=(n + 1) * clip_s) for n in range(first, last + 1)]
+    parts = [span.clamp(clip) for clip in clips if clip.overlap_s(span) >= _LEAST_PART_S]
+    return parts or [span]
 
 
 def _coarse(pixels: Pixels) -> Pixels:
@@ -166,6 +180,7 @@ def survey(
     *,
     sample_fps: float,
     stated_s: float,
+    clip_s: float = CLIP_S,
     on_progress: Callable[[float], None],
     stop: Callable[[], bool],
     listener: SurveyListener | None = None,
@@ -176,6 +191,7 @@ def survey(
         path=path,
         folder=folder,
         thumb_step_s=step_s - 1e-6,
+        clip_s=clip_s,
         on_progress=on_progress,
         listener=listener,
     )

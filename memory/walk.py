@@ -39,6 +39,7 @@ class WalkStage:
     path: Path
     sample_fps: float
     stated_s: float
+    clip_s: float
     on_progress: Callable[[float], None]
     stop: Callable[[], bool]
     listener: SurveyListener | None = None
@@ -68,6 +69,7 @@ class WalkStage:
                 folder,
                 sample_fps=self.sample_fps,
                 stated_s=self.stated_s,
+                clip_s=self.clip_s,
                 on_progress=self.on_progress,
                 stop=self.stop,
                 listener=self.listener,

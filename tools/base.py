@@ -112,6 +112,7 @@ def screen_evidence(memory: Memory, line: ScreenText, score: float = 0.0) -> Evi
         box=line.box,
         score=round(score, 4),
         corrected=bool(line.was),
+        ocr_text=line.ocr_text,
     )
 
 

@@ -52,6 +52,7 @@ async def run(context: ToolContext, arguments: CommunicationExpert) -> ToolResul
             utterances=tuple(u for u in memory.utterances if u.span.overlap_s(span) > 0),
             clips=tuple(c for c in memory.clips if c.span.overlap_s(span) > 0),
             narrative=memory.narrative,
+            speech_known=memory.speech_is_known,
             screen_text=text_blocks(
                 [line for line in memory.screen_text if line.span.overlap_s(span) > 0]
             ),

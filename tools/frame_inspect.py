@@ -73,7 +73,7 @@ def _fit(span: Span, memory: Memory, mode: InspectMode) -> tuple[Span, str]:
         first = Span(start_s=span.start_s, end_s=span.start_s + MOST_LITERAL_S)
         rest = Span(start_s=first.end_s, end_s=span.end_s)
         return first, f" A literal look takes {MOST_LITERAL_S:g} s: {rest} was not looked at."
-    least_s = LEAST_LITERAL_FRAMES / max(memory.video.fps, 1.0)
+    least_s = (LEAST_LITERAL_FRAMES + 1) / max(memory.video.fps, 1.0)
     if span.duration_s < least_s:
         middle_s = (span.start_s + span.end_s) / 2
         start_s = min(max(0.0, middle_s - least_s / 2), max(0.0, memory.video.duration_s - least_s))

@@ -30,7 +30,7 @@ from admir.agent.outcome import (
     cited_by,
     is_grounded,
     limits_of,
-    stale_frames,
+    memory_warnings,
     unchecked,
 )
 from admir.agent.state import START_STATE, State
@@ -361,10 +361,7 @@ class Agent:
         warnings = [warning] if warning else []
         if spent and verdict:
             warnings.append(f"{spent}: the answer is not reworded")
-        built_by = self.memory.provenance.preset
-        if built_by not in (self.settings.preset, "timeline"):
-            warnings.append(f"the memory was built by preset {built_by!r} and holds its captions")
-        warnings += stale_frames(self.memory)
+        warnings += memory_warnings(self.memory, self.settings)
         if self.earlier and self.settings.preset == "offline":
             warnings.append("preset 'offline' takes each question alone, without those before it")
         return {"answer": replace(answer, usage=answer.usage + usage, warnings=tuple(warnings))}

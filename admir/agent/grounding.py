@@ -24,7 +24,9 @@ _SAME_LENGTH_S = 0.15
 _ABBREVIATED = "".join(
     rf"(?<!\b{s}\.)" for s in ("Dr", "Mr", "Mrs", "Ms", "St", "No", "vs", r"[A-Z]")
 )
-_SENTENCE = re.compile(rf"(?<=[.!?;]){_ABBREVIATED}\s+(?=[\"“'A-Z0-9$€£])|(?<=[。！？；])|\s/\s")
+_SENTENCE = re.compile(
+    rf"(?<=[.!?;]){_ABBREVIATED}(?!(?<=\d\.)\s+\d)\s+(?=[\"“'A-Z0-9$€£])|(?<=[。！？；])|\s/\s"
+)
 _QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”|「([^」]{2,})」")
 _NAME = re.compile(r"(?<=[\w,;:)\"”] )([A-Z][\w&-]{2,})")
 _PROVING = ("frame", "screen_text", "speech", "measurement", "person")

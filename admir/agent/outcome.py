@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from admir.perception.decode import DECODER
+from admir.perception.embed import HashingEmbedder
+from admir.settings import Settings
 from admir.tools.finish import Finish
 from admir.types import Basis, Evidence, Memory, Verdict
 
@@ -17,6 +19,7 @@ _ASKS_FOR_SOUND = re.compile(
 _BROKEN_OFF_S = 1.0
 """Containers round the length that they state."""
 
+BY_WORDS = "search compares words alone: the memory was embedded by hashing"
 NO_ANSWER = "No answer could be grounded."
 
 Judged = tuple[Finish, Verdict]
@@ -67,8 +70,7 @@ def limits_of(memory: Memory, question: str) -> tuple[str, ...]:
     """What this memory cannot know, as far as it bears on the question, in words for a prompt."""
     made, video = memory.provenance, memory.video
     found = []
-    unheard = not memory.utterances and made.recognition is None and memory.frames
-    if unheard and _ASKS_FOR_SOUND.search(question):
+    if not memory.speech_is_known and _ASKS_FOR_SOUND.search(question):
         found.append("speech was not transcribed: what is said is unknown")
     if made.text_source == "none":
         found.append("on-screen text was not read")
@@ -78,11 +80,17 @@ def limits_of(memory: Memory, question: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def stale_frames(memory: Memory) -> list[str]:
-    """A warning where the frames of a memory may be broken: see `Provenance.decoder`."""
-    if not memory.frames or memory.provenance.decoder == DECODER:
-        return []
-    return ["the memory may hold broken frames; run `admir build-memory` again"]
+def memory_warnings(memory: Memory, settings: Settings) -> list[str]:
+    """What of a memory stands in the way of a good answer, a line each."""
+    made, found = memory.provenance, []
+    if memory.frames and made.decoder != DECODER:
+        found.append("the memory may hold broken frames; run `admir build-memory` again")
+    if made.preset not in (settings.preset, "timeline"):
+        found.append(f"the memory was built by preset {made.preset!r} and holds its captions")
+    by_words = made.embedder == HashingEmbedder.id and settings.embedder == "auto"
+    if settings.preset != "offline" and by_words:
+        found.append(BY_WORDS)
+    return found
 
 
 def is_grounded(verdict: Verdict | None) -> bool:

@@ -91,6 +91,8 @@ class Story:
     """Blocks of on-screen text, as a reader takes them."""
     utterances: tuple[Utterance, ...]
     subjects: tuple[Subject, ...]
+    speech_known: bool = True
+    """False where nobody has listened: see `ClipView`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +117,8 @@ class GridReading:
     narrative: Narrative
     screen_text: tuple[ScreenText, ...] = ()
     """Blocks of on-screen text in the span."""
+    speech_known: bool = True
+    """False where nobody has listened: see `ClipView`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,8 +97,11 @@ def _show(answer: Answer, *, trace: bool, as_json: bool) -> None:
         return
     screen = console()
     terminal.show_answer(screen, answer)
+    from admir.agent.outcome import BY_WORDS
+
     for warning in answer.warnings:
-        warn(warning)
+        if warning != BY_WORDS:  # said at the start
+            warn(warning)
     if trace:
         terminal.show_trace(screen, answer)
 

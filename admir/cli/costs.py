@@ -71,11 +71,10 @@ def tell_of_search(settings: Settings) -> None:
 def tell_where_a_question_goes(settings: Settings, memory: Memory) -> None:
     """Say that it leaves this machine where an endpoint made the vectors. Raises EndpointError."""
     if settings.embedder == "auto":
-        from admir.perception.embed import HashingEmbedder
+        from admir.agent.outcome import BY_WORDS, memory_warnings
 
-        by_words = memory.provenance.embedder == HashingEmbedder.id
-        if settings.preset != "offline" and by_words:
-            warn("search compares words alone: the memory was embedded by hashing")
+        if BY_WORDS in memory_warnings(memory, settings):
+            warn(BY_WORDS)
         what = "the question, with words of the memory, goes"
         _tell_of_embedder(settings, memory.provenance.embedder, what)
 

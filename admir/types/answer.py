@@ -46,7 +46,8 @@ class Evidence:
     """Something that can be pointed at. `id` is given when it enters the ledger.
 
     `frame` is the path of a picture that shows it; `box` where in that picture it stands.
-    `corrected` means that a person has put the words right.
+    `corrected` means that a person has put the words right; `ocr_text` is what OCR read, where a
+    model that looked at the frames read it otherwise.
     """
 
     video_id: str
@@ -60,12 +61,14 @@ class Evidence:
     speaker: str | None = None
     score: float = 0.0
     corrected: bool = False
+    ocr_text: str = ""
 
     @property
     def source(self) -> str:
         """What it is in words, and whose: `speech, Ann`."""
         kind = self.kind.replace("_", " ")
         whose = self.speaker or ("corrected by a person" if self.corrected else "")
+        whose = whose or (f'where OCR read "{self.ocr_text}"' if self.ocr_text else "")
         return f"{kind}, {whose}" if whose else kind
 
 

@@ -162,6 +162,11 @@ class Memory:
     format_version: int = FORMAT_VERSION
     folder: str = ""
 
+    @property
+    def speech_is_known(self) -> bool:
+        """Whether anything has listened, or it is of text alone: else silence is not known."""
+        return bool(self.utterances or self.provenance.recognition or not self.frames)
+
     @classmethod
     def from_timeline(
         cls,

@@ -10,6 +10,10 @@ Box = tuple[float, float, float, float]
 Transition = Literal["start", "cut", "dissolve", "fade"]
 
 
+_SHORT_S = 1.0
+"""Shorter spans are written with two digits: a frame at 9.25 s is none at 9.3 s."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
     """A half-open stretch of time, in seconds."""
@@ -40,7 +44,8 @@ class Span:
         return Span(start_s=start, end_s=min(max(self.end_s, start), limit.end_s))
 
     def __str__(self) -> str:
-        return f"{self.start_s:.1f}-{self.end_s:.1f} s"
+        digits = 1 if self.duration_s >= _SHORT_S else 2
+        return f"{self.start_s:.{digits}f}-{self.end_s:.{digits}f} s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,13 @@ CAPTION = line("A red lamp stands on a table.", kind="caption", id="e2")
 SPOKEN = line("Yours for forty-eight dollars.", kind="speech", id="e3", speaker="Mia")
 
 
+def test_a_date_is_not_cut_into_sentences():
+    assert split_claims("The stamp shows the date 1. 1. 1990.") == (
+        "The stamp shows the date 1. 1. 1990.",
+    )
+    assert split_claims("It costs $48. 25% off is promised.")[0].startswith("It costs $48")
+
+
 def faulty(text: str, *ids: str) -> str:
     claim = Claim(text=text, evidence=ids)
     return cheap_check(claim, [PRICE, CAPTION, SPOKEN]).reason

@@ -42,10 +42,10 @@ def test_two_lines_right_below_each_other_are_one_block_from_top_to_bottom():
     assert texts(SECOND, FIRST) == ["the line between day and night"]
 
 
-def test_a_block_spans_its_lines_and_trusts_the_least_sure_one():
+def test_a_block_lasts_while_all_of_it_stands_and_trusts_the_least_sure_line():
     sure = line("and night", 0.48, span=(0.5, 4.5), left=0.1, confidence=0.99, frame_s=2.0)
     (block,) = text_blocks([FIRST, sure])
-    assert block.span == Span(start_s=0.0, end_s=4.5)
+    assert block.span == Span(start_s=0.5, end_s=4.0), "while both stand"
     assert block.box == (0.1, 0.40, 0.8, pytest.approx(0.54))
     assert (block.confidence, block.frame_s) == (0.9, 2.0)
 

@@ -88,7 +88,7 @@ def test_no_shot_goes_unseen_where_there_is_room(ticks, cuts, texts):
 @pytest.mark.parametrize(
     ("read", "told"),
     [
-        ([("G", 0.9), ("二", 0.99), ("82", 0.6), ("NFL", 0.99)], ("NFL",)),
+        ([("G", 0.9), ("二", 0.99), ("IIAMI", 0.6), ("NFL", 0.99)], ("IIAMI", "NFL")),
         ([("lconic in every era", 0.8), ("Iconic in every era", 0.97)], ("Iconic in every era",)),
         ([("NOW $48", 0.9), ("NOW $38", 0.9)], ("NOW $48", "NOW $38")),
         ([("listens.", 0.9), ("Light that listens.", 0.9)], ("Light that listens.",)),
@@ -97,3 +97,8 @@ def test_no_shot_goes_unseen_where_there_is_room(ticks, cuts, texts):
 )
 def test_the_captioner_gets_each_line_once_and_no_scraps(read, told):
     assert distinct_lines([line(text, confidence) for text, confidence in read]) == told
+
+
+def test_what_a_model_has_read_again_stands_before_a_sure_reading_of_ocr():
+    reread = TextLine(text="3:38 PM", box=(0, 0, 1, 1), confidence=0.85, reread=True)
+    assert distinct_lines([line("3:38m", 0.99), reread]) == ("3:38 PM",)

@@ -165,3 +165,16 @@ def test_an_extra_sample_is_read_itself_and_repeats_no_other(tmp_path):
     late = [s for s in seen.samples if s.frame.time_s % 1 and s.frame.time_s < 2.9]
     assert late
     assert all(sample.changed for sample in late)
+
+
+def late_cut(index):
+    """A cut shortly before five seconds, where the second clip begins."""
+    random = np.random.default_rng(index >= 115)
+    blocks = random.integers(0, 255, (6, 8, 3), dtype=np.uint8)
+    return np.kron(blocks, np.ones((40, 40, 1), dtype=np.uint8))
+
+
+def test_a_shot_that_goes_over_into_the_next_clip_has_a_sample_in_each(tmp_path):
+    seen = look_over(write_video(tmp_path / "late.mp4", late_cut, frames=150), tmp_path)
+    assert [round(shot.span.start_s, 2) for shot in seen.shots] == [0.0, 4.6]
+    assert any(4.6 <= sample.frame.time_s < 5.0 for sample in seen.samples)

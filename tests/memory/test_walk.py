@@ -44,6 +44,7 @@ def walk(video, folder, *, stop=lambda: False):
         path=video,
         sample_fps=1.0,
         stated_s=6.0,
+        clip_s=5.0,
         on_progress=told.append,
         stop=partial(stop, *([taken] if stop.__code__.co_argcount else [])),
         listener=Listener(taken),

@@ -115,6 +115,7 @@ class LlmPerceiver:
         parts: list[Part] = [
             facts,
             data_block("what the uploader says", about),
+            *_unheard(story.speech_known),
             data_block("subjects", map(_who, story.subjects)),
             data_block("on-screen text", _told_lines(story.screen_text)),
             data_block("log", _log(story.clips)),
@@ -152,6 +153,7 @@ class LlmPerceiver:
             f"The range from {span.start_s:.1f} s to {span.end_s:.1f} s.",
             data_block("summary of the whole ad", reading.narrative.lines),
             data_block("speech and on-screen text", words),
+            *_unheard(reading.speech_known),
         ]
         # The focus comes last: servers reuse what two questions about one range have in common.
         parts += await asyncio.to_thread(_labelled, reading.grids)
@@ -194,7 +196,7 @@ def _labelled(grids: Sequence[Grid]) -> list[Part]:
     for number, grid in enumerate(grids, start=1):
         times = ", ".join(f"{time_s:.3f}" for time_s in grid.times_s)
         empty = GRID_CELLS - len(grid.times_s)
-        note = f" ({empty} grey cells are empty)" if empty else ""
+        note = f" ({empty} grey, empty)" if empty else ""
         parts += [f"Grid {number} of {len(grids)}, frames at {times} s{note}:"]
         parts += [image(grid, GRID_SIDE)]
     return parts
@@ -211,6 +213,10 @@ def _speech_block(view: ClipView) -> str:
     if view.speech_known:
         return "Speech: nothing is said in this clip."
     return "Speech: unknown, the sound was not transcribed. Do not write that nobody speaks."
+
+
+def _unheard(known: bool) -> list[Part]:
+    return [] if known else ["Speech is unknown: the sound was not transcribed."]
 
 
 def _said(utterances: Iterable[Utterance]) -> list[str]:
