@@ -10,7 +10,7 @@ from typing import Protocol
 import cv2
 import numpy as np
 
-from admir.errors import MemoryStoreError
+from admir.errors import MemoryStoreError, VideoError
 from admir.memory.journal import Journal
 from admir.perception.changes import BriefSights, differs, signature
 from admir.perception.decode import (
@@ -142,23 +142,33 @@ class _Collector:
             self.listener.add(sample)
 
     def settle(self, shots: Sequence[Shot], until_s: float) -> None:
-        """Sample the shots that ended, where they have no sample yet, from the source.
+        """Sample the shots so far, where they have no sample yet, from the source.
 
         A shot that goes over from one clip to the next has one in each. Then tell of the shots.
         """
         times_s = [sample.frame.time_s for sample in self.samples]
+        ended_s = shots[-1].span.end_s if shots else 0.0
+        goes_on = Span(start_s=ended_s, end_s=max(ended_s, until_s))
+        spans = [*(shot.span for shot in shots[self.settled :]), goes_on]
         unseen = [
             (part.start_s + part.end_s) / 2
-            for shot in shots[self.settled :]
-            for part in _by_clip(shot.span, self.clip_s)
-            if not any(map(part.contains, times_s))
+            for span in spans
+            for part in _by_clip(span, self.clip_s)
+            if part.duration_s > 0 and not any(map(part.contains, times_s))
         ]
         self.settled = len(shots)
-        for picture in decode_at(self.path, unseen).values():
+        for picture in self._decode_again(unseen):
             frame, look = self._write(picture), look_at(_coarse(picture.pixels), motion=self.motion)
             self._keep(Sample(frame=frame, read_from=frame.file, look=look))
         if self.listener:
             self.listener.settle(shots, until_s)
+
+    def _decode_again(self, times_s: Sequence[float]) -> list[Picture]:
+        """The frames shown at these times; none where the file can be read but once."""
+        try:
+            return list(decode_at(self.path, times_s).values()) if times_s else []
+        except VideoError:
+            return []
 
 
 def _by_clip(span: Span, clip_s: float) -> list[Span]:

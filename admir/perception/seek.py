@@ -105,8 +105,11 @@ def _decode_group(
     """Seek to the first of `times`, or earlier until that is early enough, and decode on."""
     starts = {max(0.0, times[0] - back_s) for back_s in backs_s} | {0.0}
     for start_s in sorted(starts, reverse=True):
-        with closing(_frames_from(path, zero_s, start_s)) as frames:
-            found = _pick(frames, times, longest, late_counts=start_s == 0.0)
+        try:
+            with closing(_frames_from(path, zero_s, start_s)) as frames:
+                found = _pick(frames, times, longest, late_counts=start_s == 0.0)
+        except (av.error.FFmpegError, OSError):  # there is no seeking to this place
+            continue
         if found:
             return found
     return {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from admir.memory.feed import ClipFeed
 from admir.memory.survey import load_thumbs, survey
 from admir.perception.decode import load_image
 from tests.conftest import flat, write_video
@@ -178,3 +179,34 @@ def test_a_shot_that_goes_over_into_the_next_clip_has_a_sample_in_each(tmp_path)
     seen = look_over(write_video(tmp_path / "late.mp4", late_cut, frames=150), tmp_path)
     assert [round(shot.span.start_s, 2) for shot in seen.shots] == [0.0, 4.6]
     assert any(4.6 <= sample.frame.time_s < 5.0 for sample in seen.samples)
+
+
+class Clips:
+    """Hands on clips as a build does, while the pass goes on."""
+
+    def __init__(self):
+        self.clips = []
+        self.feed = ClipFeed(clip_s=5.0, give=self.clips.append)
+
+    def add(self, sample):
+        self.feed.add(sample)
+
+    def settle(self, shots, until_s):
+        self.feed.settle(shots, until_s)
+
+
+def long_shot(index):
+    """A cut at 4.6 s, then one shot of half a minute, in which something moves."""
+    picture = late_cut(min(index * 5 // 2, 149)).copy()
+    picture[40:80, 4 * (index % 60) : 4 * (index % 60) + 40] = 255
+    return picture
+
+
+def test_a_clip_has_a_frame_of_the_long_shot_that_begins_at_its_end(tmp_path):
+    video = write_video(tmp_path / "long.mp4", long_shot, frames=340, fps=10)
+    listener = Clips()
+    seen = look_over(video, tmp_path, stated_s=34.0, listener=listener)
+    assert [round(shot.span.start_s, 1) for shot in seen.shots] == [0.0, 4.6]
+    first = listener.clips[0]
+    assert [round(s.start_s, 1) for s in first.shots] == [0.0, 4.6]
+    assert any(4.6 <= sample.frame.time_s < 5.0 for sample in first.samples), "before it is shown"
