@@ -55,8 +55,8 @@ def _summary(moments: Sequence[Moment], found: Mapping[str, frozenset[int]]) -> 
     for number, moment in enumerate(moments, start=1):
         clips = {hit.clip_index for hit in moment.hits}
         held = [word for word, where in found.items() if where & clips]
-        likest = max(hit.semantic for hit in moment.hits)
-        why = f"holds {', '.join(held)}" if held else f"none of the words, likeness {likest:.2f}"
+        nearest = max(hit.semantic for hit in moment.hits)
+        why = f"holds {', '.join(held)}" if held else f"none of the words, similarity {nearest:.2f}"
         yield f"{number}. {moment.span}: {why}"
     missing = [word for word, where in found.items() if not where]
     if missing:

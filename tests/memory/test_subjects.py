@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from admir.backends.offline.names import same_name
 from admir.backends.offline.perceiver import OfflinePerceiver
+from admir.backends.registry import unite_texts
 from admir.concurrency import run_sync
 from admir.memory.subjects import SubjectIndex
 from admir.perception.embed import HashingEmbedder
@@ -126,3 +127,29 @@ def test_merging_loses_nobody_and_keeps_the_earliest_sight(groups):
         (s.first_seen_s for s in found), default=None
     )
     assert not any(same_name(a.name, b.name) for i, a in enumerate(found) for b in found[i + 1 :])
+
+
+def test_an_object_gives_way_to_a_person():
+    """Ads have many things in them; who is in it is what a question may go on from."""
+    things = [
+        Subject(id=f"o{n}", name=f"lamp {n}", kind="object", appearance=("a lamp",))
+        for n in range(5)
+    ]
+    mia = Subject(id="p1", name="Mia", kind="person", appearance=("red dress",))
+    found = SubjectIndex([*things, mia], EMBEDDER).active("Which lamp?", NOTHING, 3)
+    assert [s.kind for s, _ in found].count("person") == 1
+    assert len(found) == 3
+    assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        (("red coat",), ("Red coat.",), 1),
+        (("coat",), ("red coat",), 1),
+        (("red coat", "tall"), ("blue coat",), 3),
+        ((), ("tall",), 1),
+    ],
+)
+def test_attributes_are_united_without_repeats(one, other, both):
+    assert len(unite_texts(one, other)) == both

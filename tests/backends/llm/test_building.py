@@ -319,6 +319,8 @@ def test_shots_frames_and_text_have_the_times_of_the_offline_preset(server, unca
     theirs = build_memory(AD, **options)
     ours = build_memory(AD, preset="offline", memories=tmp_path / "offline")
     assert theirs.shots == ours.shots
+    [told] = server.asked("narrate")
+    assert "0.0-4.2 s: STILL WORKING IN THE DARK?" in told.text, "written lines with their times"
     assert [f.time_s for f in theirs.frames] == [f.time_s for f in ours.frames]
     assert [(x.text, x.span) for x in theirs.screen_text] == [
         (x.text, x.span) for x in ours.screen_text

@@ -14,7 +14,17 @@ from admir.backends.base import Situation
 from admir.backends.llm.conversation import messages_of
 from admir.settings import load_settings
 from admir.tools.registry import tool_specs
-from admir.types import Action, Claim, Evidence, Observation, Span, Step, Verdict
+from admir.types import (
+    Action,
+    Claim,
+    Evidence,
+    Narrative,
+    Observation,
+    Span,
+    Step,
+    Subject,
+    Verdict,
+)
 from tests.model_replies import Say, calls, evidence_ids, finish, protocol_faults
 from tests.model_server import play
 from tests.properties import examples
@@ -102,6 +112,63 @@ def test_weak_evidence_goes_and_the_rest_stays():
     assert "[e2] 1.0-2.0 s frame: a door" in result
     assert "[e12]" in result
     assert "It is grey." in result
+
+
+def test_the_opening_tells_all_of_the_narrative_and_who_somebody_is_before_their_looks():
+    narrative = Narrative(
+        summary="A lamp.", explicit_text=("NOW $48",), mismatches=("ninety is said, $48 is shown",)
+    )
+    mia = Subject(
+        id="s1",
+        name="Mia",
+        kind="person",
+        appearance=tuple(f"a {colour} coat with many buttons" for colour in ("red", "blue") * 20),
+        identity=("the lamp's inventor",),
+    )
+    known = replace(situation(), narrative=narrative, subjects=(mia,))
+    opening = messages_of(known, "x")[1]["content"]
+    for said in (
+        "A lamp.",
+        "On screen: NOW $48",
+        "Mismatches: ninety is said",
+        "person Mia: the lamp's",
+    ):
+        assert said in opening
+
+
+def searched(quotes, query):
+    """What the controller is told of a search."""
+    found = tuple(
+        Evidence(video_id="v", kind="caption", id=f"e{n}", span=SPAN, quote=quote)
+        for n, quote in enumerate(quotes, start=1)
+    )
+    step = Step(
+        index=1,
+        thought="search",
+        actions=(Action(tool="clip_search", arguments={"query": query}),),
+        observations=(Observation(tool="clip_search", text="Moments found.", evidence=found),),
+    )
+    return messages_of(situation([step], [e.id for e in found]), "x")[-1]["content"]
+
+
+LONG = "Four friends walk along a beach at dawn, and nobody says a single word for a while. " * 12
+
+
+def test_the_best_result_stands_whole_and_none_is_cut_in_mid_word():
+    answer = "At last the card says JUST LAMPS."
+    told = searched([LONG + answer, *[LONG + answer] * 9], "card lamps")
+    lines = [line for line in told.splitlines() if line.startswith("[e")]
+    assert lines[0].endswith(LONG + answer), "just before the answer nothing is cut"
+    assert all("JUST LAMPS." in line for line in lines), "cuts are around the words of the query"
+    whole = set(f"{LONG}{answer}".split())
+    for line in lines[1:]:
+        assert set(line.partition("caption: ")[2].replace("…", "").split()) <= whole
+
+
+def test_what_does_not_fit_is_counted():
+    told = searched([f"{n} {LONG}" for n in range(60)], "friends")
+    shown = sum(line.startswith("[e") for line in told.splitlines())
+    assert f"({60 - shown} more lines; search or look closer)" in told
 
 
 def test_the_conversation_begins_alike_at_every_step(grey, server, options):
