@@ -87,10 +87,15 @@ def memory_warnings(memory: Memory, settings: Settings) -> list[str]:
         found.append("the memory may hold broken frames; run `admir build-memory` again")
     if made.preset not in (settings.preset, "timeline"):
         found.append(f"the memory was built by preset {made.preset!r} and holds its captions")
-    by_words = made.embedder == HashingEmbedder.id and settings.embedder == "auto"
-    if settings.preset != "offline" and by_words:
+    if compares_words_alone(memory, settings):
         found.append(BY_WORDS)
     return found
+
+
+def compares_words_alone(memory: Memory, settings: Settings) -> bool:
+    """Whether search misses meaning, though a preset with models is asked and nobody chose so."""
+    hashed = memory.provenance.embedder == HashingEmbedder.id
+    return hashed and settings.embedder == "auto" and settings.preset != "offline"
 
 
 def is_grounded(verdict: Verdict | None) -> bool:

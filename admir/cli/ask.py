@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from admir.cli.build import build
-from admir.cli.costs import tell_of_search, tell_where_a_question_goes, tell_where_it_goes
+from admir.cli.costs import tell_where_a_question_goes, tell_where_it_goes, warn_of_word_search
 from admir.cli.options import (
     EmbedderOption,
     Json,
@@ -161,7 +161,7 @@ async def answer_one(video: str, question: str, settings: Settings, *, quiet: bo
     check_question(question)
     path = video_file(video)
     if path is not None:
-        tell_of_search(settings)
+        warn_of_word_search(settings)
         memory = (await build(path, settings, None, title=path.name, quiet=quiet)).memory
     else:
         memory = MemoryStore(settings.memories).read(video)

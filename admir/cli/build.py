@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from admir.cli.costs import say_estimates, tell_of_search, tell_where_it_goes
+from admir.cli.costs import say_estimates, tell_where_it_goes, warn_of_word_search
 from admir.cli.options import (
     EmbedderOption,
     Json,
@@ -103,7 +103,7 @@ def build_memory_command(
 def _build_all(places: Sequence[_Place], work: _Work) -> None:
     """Build one video after the other; the exit code tells what became of them."""
     tell_where_it_goes(work.settings)
-    tell_of_search(work.settings)
+    warn_of_word_search(work.settings)
     failed = [(place.path, error) for place in places if (error := _build_one(place, work))]
     if len(places) > 1 and not work.as_json:
         _summarise(len(places), failed)

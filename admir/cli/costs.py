@@ -59,7 +59,7 @@ def tell_where_it_goes(settings: Settings) -> None:
     _tell_of_embedder(settings, settings.embedder, "captions, speech and on-screen text go")
 
 
-def tell_of_search(settings: Settings) -> None:
+def warn_of_word_search(settings: Settings) -> None:
     """Say before a build how its memory will be searched, where that is by words alone."""
     if settings.preset != "offline" and settings.embedder == "auto":
         from admir.backends.presets import open_embedder
@@ -71,9 +71,9 @@ def tell_of_search(settings: Settings) -> None:
 def tell_where_a_question_goes(settings: Settings, memory: Memory) -> None:
     """Say that it leaves this machine where an endpoint made the vectors. Raises EndpointError."""
     if settings.embedder == "auto":
-        from admir.agent.outcome import BY_WORDS, memory_warnings
+        from admir.agent.outcome import BY_WORDS, compares_words_alone
 
-        if BY_WORDS in memory_warnings(memory, settings):
+        if compares_words_alone(memory, settings):
             warn(BY_WORDS)
         what = "the question, with words of the memory, goes"
         _tell_of_embedder(settings, memory.provenance.embedder, what)

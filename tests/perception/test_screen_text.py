@@ -157,17 +157,15 @@ def test_a_digit_read_as_a_letter_or_the_other_way_is_noise(noisy):
 
 
 @pytest.mark.parametrize(
-    ("first", "second"),
+    ("first", "second", "confidence"),
     [
-        ("Every rival was defeated", "Every idol was destroyed"),
-        ("We made it for you", "We made it for them"),
-        ("Hands that unite", "Hands that write"),
+        ("Every rival was defeated", "Every idol was destroyed", 0.85),  # another word tells
+        ("Every rival was defeated", "Every idol was destroyed", 0.97),
+        ("We made it for you", "We made it for them", 0.97),
+        ("Hands that unite", "Hands that write", 0.97),
     ],
 )
-@pytest.mark.parametrize("confidence", [0.85, 0.97])
 def test_two_subtitles_one_after_the_other_in_one_place_never_join(first, second, confidence):
-    if confidence < 0.9 and second != "Every idol was destroyed":
-        pytest.skip("of unsure readings only another word tells")
     shown = [[line(text, confidence=confidence)] for text in (first, first, second, second)]
     assert told(follow(*shown)) == [(first, 0.0, 2.0), (second, 2.0, 4.0)]
 

@@ -48,7 +48,7 @@ MOST_SINGLE_FRAMES = 8
 
 MOST_LOG_CHARS = 60_000
 _LEAST_LINE_CHARS = 160
-MOST_TOLD_LINES = 200
+MOST_TEXT_LINES = 200
 _MOST_FINDINGS = 12
 BUILD_PROMPTS = ("caption", "read_text", "merge_subjects", "narrate")
 PROMPTS = (*BUILD_PROMPTS, "inspect_literal", "inspect_semantic", "expert")
@@ -73,7 +73,7 @@ class LlmPerceiver:
         return max(pixels_of(grid, GRID_SIDE)) // 2
 
     async def caption(self, view: ClipView) -> Caption:
-        """See `Perceiver`: from up to 5 frames with the clip's speech and text."""
+        """See `Perceiver`: from up to 8 frames with the clip's speech and text."""
         span = view.clip.span
         head = f"A clip from {span.start_s:.1f} s to {span.end_s:.1f} s, {_shots(view.shot_count)}."
         parts: list[Part] = [
@@ -115,9 +115,9 @@ class LlmPerceiver:
         parts: list[Part] = [
             facts,
             data_block("what the uploader says", about),
-            *_unheard(story.speech_known),
+            *_note_unknown_speech(story.speech_known),
             data_block("subjects", map(_who, story.subjects)),
-            data_block("on-screen text", _told_lines(story.screen_text)),
+            data_block("on-screen text", _timed_lines(story.screen_text)),
             data_block("log", _log(story.clips)),
         ]
         reply = await self._model.complete("narrate", _text("narrate"), parts, StoryForm)
@@ -153,7 +153,7 @@ class LlmPerceiver:
             f"The range from {span.start_s:.1f} s to {span.end_s:.1f} s.",
             data_block("summary of the whole ad", reading.narrative.lines),
             data_block("speech and on-screen text", words),
-            *_unheard(reading.speech_known),
+            *_note_unknown_speech(reading.speech_known),
         ]
         # The focus comes last: servers reuse what two questions about one range have in common.
         parts += await asyncio.to_thread(_labelled, reading.grids)
@@ -215,7 +215,7 @@ def _speech_block(view: ClipView) -> str:
     return "Speech: unknown, the sound was not transcribed. Do not write that nobody speaks."
 
 
-def _unheard(known: bool) -> list[Part]:
+def _note_unknown_speech(known: bool) -> list[Part]:
     return [] if known else ["Speech is unknown: the sound was not transcribed."]
 
 
@@ -251,9 +251,9 @@ def _log(clips: Sequence[Clip]) -> list[str]:
     return [excerpt(_clip_line(clip), most) for clip in clips]
 
 
-def _told_lines(blocks: Sequence[ScreenText]) -> list[str]:
+def _timed_lines(blocks: Sequence[ScreenText]) -> list[str]:
     """What is written, with its times; of very many lines the longest shown."""
-    kept = sorted(blocks, key=lambda block: -block.span.duration_s)[:MOST_TOLD_LINES]
+    kept = sorted(blocks, key=lambda block: -block.span.duration_s)[:MOST_TEXT_LINES]
     ordered = sorted(kept, key=lambda block: block.span.start_s)
     return [f"{b.span.start_s:.1f}-{b.span.end_s:.1f} s: {b.text}" for b in ordered]
 

@@ -10,7 +10,7 @@ import pytest
 from admir.api import ask, build_memory, open_memory
 from admir.backends.llm.embeddings import EndpointEmbedder
 from admir.backends.presets import open_embedder
-from admir.cli.costs import tell_of_search, tell_where_a_question_goes
+from admir.cli.costs import tell_where_a_question_goes, warn_of_word_search
 from admir.errors import EndpointError, ModelError
 from admir.perception.embed import HashingEmbedder, unit
 from admir.settings import load_settings
@@ -149,7 +149,7 @@ def test_that_search_compares_words_alone_is_said_at_the_start(
 ):
     monkeypatch.setattr("admir.backends.presets.find_spec", lambda name: None)
     settings = load_settings(**{**options, "embedder": "auto"})
-    tell_of_search(settings)
+    warn_of_word_search(settings)
     assert "search compares words alone, not meaning" in capsys.readouterr().err
     memory = build_memory(ramp, **{**options, "embedder": "auto"})
     tell_where_a_question_goes(settings, memory)
