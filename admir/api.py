@@ -35,7 +35,7 @@ from admir.trace import Answered, AnswerEvent, BuildEvent, Built, TraceFile
 from admir.types import Answer, Memory, Turn
 
 if TYPE_CHECKING:
-    from admir.agent.graph import Agent
+    from admir.agent.controller import Agent
     from admir.backends.llm.estimate import Estimate
 
 
@@ -244,7 +244,7 @@ def _agent_of(
 ) -> tuple[Agent, TraceFile]:
     """The agent of one question, and where its trace goes."""
     from admir.agent.budget import Budget
-    from admir.agent.graph import Agent  # LangGraph takes a second: a build does without
+    from admir.agent.controller import Agent
 
     memory, settings = opened.memory, opened.settings
     path, warning = _trace_path(memory, settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Future
 from typing import TypedDict
 
 from admir.agent.outcome import Judged
@@ -20,6 +21,7 @@ class State(TypedDict):
     looked: tuple[Span, ...]
     rejections: tuple[Rejection, ...]
     constraints: tuple[str, ...]
+    first: Future[Decision] | None
     decision: Decision | None
     draft: Finish | None
     verdict: Verdict | None
@@ -38,6 +40,7 @@ START_STATE: State = {
     "looked": (),
     "rejections": (),
     "constraints": (),
+    "first": None,
     "decision": None,
     "draft": None,
     "verdict": None,

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from admir.agent.graph import Agent
+from admir.agent.controller import Agent
 from admir.agent.grounding import verify
 from admir.api import _agent
 from admir.concurrency import run_sync

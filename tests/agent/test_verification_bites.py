@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from admir import Memory
-from admir.agent.graph import Agent
+from admir.agent.controller import Agent
 from admir.api import _agent
 from admir.backends.base import Decision, Situation
 from admir.settings import load_settings
