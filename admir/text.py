@@ -56,6 +56,16 @@ _SPELT = re.compile(rf"\b(?:{_SPELT_WORD})(?: (?:and )?(?:{_SPELT_WORD}))*\b")
 STATED_TIME = re.compile(r"(\d+(?:\.\d+)?) ?(?:(?:s|secs?|seconds?)\b|秒)|\b(\d{1,2}):(\d{2})\b")
 """A time in the video as an answer states it: `12.5 s`, `3 seconds`, `3 秒`, `0:27`."""
 
+_RANGE_START = re.compile(
+    r"(\d+(?:\.\d+)?) ?(?:s|secs?|seconds?|秒)? ?(?:-|–|—|~|to|and|until|till|到|至) ?"
+    r"(?=\d+(?:\.\d+)? ?(?:(?:s|secs?|seconds?)\b|秒))"
+)
+"""The first number of a range of times: `between 47.1 and 47.4 s`."""
+
+_DENIAL = re.compile(
+    r"\b(no|not|never|none|nobody|nothing|nowhere|without|neither|nor|cannot)\b|n't\b|[不没無无未非]"
+)
+
 _own = threading.local()
 """Of each thread its own stemmer: one writes down the word that it is at."""
 
@@ -147,6 +157,18 @@ def seconds_of(stated: re.Match[str]) -> float:
     return float(stated[1]) if stated[1] else 60 * int(stated[2]) + int(stated[3])
 
 
+def find_times(text: str) -> tuple[tuple[str, float], ...]:
+    """Times in the video that a text states, in its order, both ends of a range: words, seconds."""
+    found = {m.start(): (m.group(), seconds_of(m)) for m in STATED_TIME.finditer(text)}
+    found |= {m.start(): (m.group(), float(m[1])) for m in _RANGE_START.finditer(text)}
+    return tuple(found[start] for start in sorted(found))
+
+
+def denials(text: str) -> tuple[re.Match[str], ...]:
+    """Where a text says that something is not so."""
+    return tuple(_DENIAL.finditer(fold(text)))
+
+
 def plain_number(digits: str) -> str:
     """One form for one number: `1,299.00` -> `1299`, `1.299,00` -> `1299`, `49,90` -> `49.9`."""
     if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits):
@@ -180,6 +202,15 @@ def contains(haystack: str, needle: str) -> bool:
     before = rf"(?<![\d{_POINT}])" if want[0].isdigit() else ""
     after = rf"(?![\d{_POINT}])" if want[-1].isdigit() else ""
     return re.search(before + re.escape(want) + after, text) is not None
+
+
+def runs_over(lines: Sequence[str], phrase: str, most: int = 4) -> bool:
+    """Whether a phrase stands in a line, or runs on over at most so many that follow each other."""
+    return any(
+        contains(" ".join(lines[first : first + count]), phrase)
+        for first in range(len(lines))
+        for count in range(1, most + 1)
+    )
 
 
 def _squash_numbers(text: str) -> str:

@@ -50,7 +50,7 @@ def test_every_cell_runs_and_shows_html_with_frames(executed):
         assert "data:image/jpeg;base64," in html[source], source
     assert "draft rejected" in html["trace"]
     assert "communication_expert(" in html["strategy"]
-    assert "rests on the expert" in html["strategy"]
+    assert "Quoted, not proved" in html["strategy"]
     assert "not grounded" in html["admir.ask(memory, QUESTIONS[-1])"]
     assert "<script" not in "".join(html.values())
     memory = next(cell for cell in code if cell.source.endswith("\nmemory"))

@@ -144,6 +144,13 @@ def person_evidence(memory: Memory) -> list[Evidence]:
     ]
 
 
+def refuse_beyond_end(memory: Memory, start_s: float) -> None:
+    """Raise ValueError for a range that begins where the video is over."""
+    duration_s = memory.video.duration_s
+    if start_s >= duration_s:
+        raise ValueError(f"start_s {start_s:g} is behind the end: the video has {duration_s:.2f} s")
+
+
 def _frame_path(memory: Memory, file: str) -> str:
     return str(Path(memory.folder) / file)
 

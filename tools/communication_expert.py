@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from pydantic import Field, model_validator
 
-from admir.backends.base import GridReading
+from admir.backends.base import Finding, GridReading
 from admir.memory.blocks import text_blocks
 from admir.memory.corrections import phrases_of, reworded
 from admir.memory.pixels import spread_frames
@@ -17,8 +18,16 @@ from admir.perception.grids import (
     drop_repeats,
     make_grids,
 )
-from admir.tools.base import Arguments, Tool, ToolContext, ToolResult
-from admir.types import Evidence, Span
+from admir.text import contains, squash
+from admir.tools.base import (
+    Arguments,
+    Tool,
+    ToolContext,
+    ToolResult,
+    line_evidence,
+    refuse_beyond_end,
+)
+from admir.types import Evidence, Memory, Span
 
 
 class CommunicationExpert(Arguments):
@@ -38,6 +47,7 @@ class CommunicationExpert(Arguments):
 async def run(context: ToolContext, arguments: CommunicationExpert) -> ToolResult:
     """Grids over the range alone, with the speech and the clips of that range."""
     memory = context.memory
+    refuse_beyond_end(memory, arguments.start_s)
     end_s = memory.video.duration_s if arguments.end_s is None else arguments.end_s
     span = Span(start_s=arguments.start_s, end_s=end_s).clamp(memory.video.span)
     count = max(GRID_CELLS, min(EXPERT_FRAMES, int(span.duration_s * EXPERT_FPS)))
@@ -59,25 +69,50 @@ async def run(context: ToolContext, arguments: CommunicationExpert) -> ToolResul
         )
     )
     phrases = phrases_of(memory)
+    whole = [Finding(text=report.reading, span=span)] if report.reading else []
     evidence = tuple(
-        Evidence(
-            video_id=memory.video.id,
-            kind="expert",
-            span=finding.span.clamp(span),
-            quote=reworded(finding.text, phrases),
-            score=1.0,
-        )
-        for finding in report.findings
+        replace(each, quote=reworded(each.quote, phrases))
+        for finding in (*whole, *report.findings)
+        for each in _evidence(memory, finding, span)
     )
     repeats = len(decoded) - len(pictures)
     left_out = f" {repeats} more hardly differ from these." if repeats else ""
     seen = f"{len(pictures)} frames of {span} in {-(-len(pictures) // GRID_CELLS)} grids.{left_out}"
     return ToolResult(
-        summary=f"{seen}\n{reworded(report.text, phrases)}",
+        summary="\n".join(filter(None, [seen, reworded(report.text, phrases)])),
         evidence=evidence,
+        looked_at=span,
         grids_s=report.grids_s,
         usage=report.usage,
     )
+
+
+def _evidence(memory: Memory, finding: Finding, span: Span) -> list[Evidence]:
+    """A finding, and the lines that it rests on.
+
+    Written words are no matter of opinion (B.3.2 names proper names, metaphors and strategies): the
+    lines that hold them stand in their place; where none does, it is a caption, and proves nothing.
+    """
+    where = finding.span.clamp(span)
+    words = finding.tied_to or (finding.text.partition(": ")[2] if finding.written else "")
+    tied = _lines_holding(memory, words, where) if squash(words) else []
+    if finding.written and tied:
+        return tied
+    own = Evidence(
+        video_id=memory.video.id,
+        kind="caption" if finding.written else "expert",
+        span=where,
+        quote=finding.text,
+        score=1.0,
+    )
+    return [own, *tied]
+
+
+def _lines_holding(memory: Memory, words: str, span: Span) -> list[Evidence]:
+    """The lines of a range that hold the words, or each a part of them."""
+    lines = line_evidence(memory, memory.screen_text, [span])
+    whole = [e for e in lines if contains(e.quote, words)]
+    return whole or [e for e in lines if len(squash(e.quote)) > 1 and contains(words, e.quote)]
 
 
 TOOL = Tool(name="communication_expert", arguments=CommunicationExpert, run=run)

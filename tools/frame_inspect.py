@@ -14,7 +14,7 @@ from admir.memory.corrections import Phrases, phrases_of, reread, reworded
 from admir.memory.frame_choice import spread
 from admir.memory.pixels import frames_at
 from admir.perception.decode import sample_times
-from admir.tools.base import Arguments, Tool, ToolContext, ToolResult
+from admir.tools.base import Arguments, Tool, ToolContext, ToolResult, refuse_beyond_end
 from admir.types import Evidence, InspectMode, Memory, Span
 
 LITERAL_FPS = 4.0
@@ -43,6 +43,7 @@ class FrameInspect(Arguments):
 
 async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
     """Decode the range at the mode's density and look. The sampled times stand in `grids_s`."""
+    refuse_beyond_end(context.memory, arguments.start_s)
     asked = Span(start_s=arguments.start_s, end_s=arguments.end_s)
     span, note = _fit(asked.clamp(context.memory.video.span), context.memory, arguments.mode)
     times = plan_times(context.memory, span, arguments.mode)

@@ -19,20 +19,24 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from admir.agent.budget import Budget, BudgetSpent
 from admir.agent.grounding import verify, visual_anchors
-from admir.agent.guards import redirected
+from admir.agent.guards import guard
 from admir.agent.ledger import observe, skipped
 from admir.agent.outcome import (
     basis_of,
     better,
     chosen,
     cited_by,
+    has_searched,
     is_grounded,
     limits_of,
     memory_warnings,
+    reject,
+    rejection_words,
     unchecked,
+    weak_evidence,
 )
 from admir.agent.state import START_STATE, State
-from admir.backends.base import Accepted, Decision, Mind, Rejection, Situation, paid_for
+from admir.backends.base import Accepted, Decision, Mind, Situation, paid_for
 from admir.concurrency import together
 from admir.errors import ModelError
 from admir.memory.subjects import SubjectIndex
@@ -56,7 +60,6 @@ from admir.types import (
     Answer,
     Evidence,
     Memory,
-    Span,
     Step,
     Turn,
     Usage,
@@ -183,7 +186,10 @@ class Agent:
         started = time.monotonic()
         step = state["steps"][-1]
         looked = list(state["looked"])
-        actions = [self._guarded(action, looked) for action in step.actions]
+        actions = [
+            guard(action, looked, state["steps"][:-1], self.memory.video.span)
+            for action in step.actions
+        ]
         results = await self._carry_out_all([action for action, _ in actions], state["usage"])
         usage = sum((r.usage for r in results), Usage())
         ledger, observations = state["ledger"], []
@@ -206,26 +212,12 @@ class Agent:
             "steps": (*state["steps"][:-1], done),
             "ledger": ledger,
             "usage": state["usage"] + usage,
-            "looked": (*state["looked"], *(o.looked_at for o in observations if o.looked_at)),
+            "looked": (
+                *state["looked"],
+                *((o.tool, o.looked_at) for o in observations if o.looked_at),
+            ),
             "weak": state["weak"] - seen,
         }
-
-    def _guarded(self, action: Action, looked: list[Span]) -> tuple[Action, str]:
-        """The action, moved elsewhere when it goes over the same ground again (B.3.1)."""
-        if action.tool != "frame_inspect":
-            return action, ""
-        try:
-            asked = parse(action)
-        except ToolError:
-            return action, ""
-        span = Span(start_s=asked.start_s, end_s=asked.end_s).clamp(self.memory.video.span)
-        moved = redirected(span, looked, self.memory.video.duration_s)
-        looked.append(moved or span)
-        if moved is None:
-            return action, ""
-        arguments = {**action.arguments, "start_s": moved.start_s, "end_s": moved.end_s}
-        note = f"Redirected: {span} was looked at more than twice, so {moved} is shown instead.\n"
-        return Action(tool=action.tool, arguments=arguments), note
 
     async def _carry_out_all(
         self, actions: Sequence[Action], used: Usage
@@ -268,6 +260,8 @@ class Agent:
             self.memory,
             self.mind.reasoner,
             looks=self.settings.visual_anchor,
+            searched=has_searched(state["steps"], state["rejections"]),
+            rejections=state["rejections"],
         )
         try:
             verdict, usage = await self.budget.within(checking)
@@ -298,7 +292,9 @@ class Agent:
         verdict = state["verdict"]
         if verdict is None:
             return self.next_turn(state)
-        return "refine" if verdict.accepted else "backtrack"
+        decision = state["decision"]
+        ends = verdict.accepted or (decision is not None and decision.last)
+        return "refine" if ends else "backtrack"
 
     def next_turn(self, state: State) -> Literal["reason", "refine"]:
         """Go on while there are steps and budget."""
@@ -307,38 +303,34 @@ class Agent:
         return "reason" if left else "refine"
 
     async def backtrack(self, state: State, writer: StreamWriter) -> dict[str, Any]:
-        """Forced backtrack (2.3.1): the negative constraint, and the weak branch taken away."""
+        """Forced backtrack (2.3.1): the negative constraint, and the weak evidence taken away.
+
+        Weak is what was cited for claims that nothing settled. Where only words of a claim failed,
+        or the evidence speaks against it, the evidence is good, and stays.
+        """
         draft, verdict = state["draft"], state["verdict"]
         assert draft is not None
         assert verdict is not None
-        cited = [e for e in state["ledger"] if e.id in draft.evidence_ids]
-        ranges = tuple(dict.fromkeys(e.span for e in cited))
         prompt = load_prompt("weak_evidence")
-        constraint = prompt.render(
-            draft=draft.answer,
-            reasons=verdict.reason,
-            ranges=", ".join(str(span) for span in ranges) or "nothing",
-        )
-        rejection = Rejection(
-            draft=draft.answer,
-            reason=verdict.reason,
-            evidence=tuple(e.id for e in cited),
-            ranges=ranges,
-        )
+        rejection = reject(draft, verdict, state["ledger"], step=len(state["steps"]))
+        ranges = rejection.ranges
+        constraint = prompt.render(**rejection_words(rejection))
         writer(Backtracked(constraint=constraint, ranges=ranges, claims=verdict.claims))
         return {
             "rejections": (*state["rejections"], rejection),
             "constraints": (*state["constraints"], constraint),
-            "weak": state["weak"] | {e.id for e in cited},
+            "weak": state["weak"] | weak_evidence(verdict),
             "prompt_hashes": {**state["prompt_hashes"], prompt.name: prompt.sha256},
         }
 
     async def refine(self, state: State, writer: StreamWriter) -> dict[str, Any]:
         """The final wording; where the budget is spent, of the best draft, ungrounded."""
-        draft, verdict = chosen(state["draft"], state["verdict"], state["best"])
+        decision = state["decision"]
+        last = decision is not None and decision.last
+        draft, verdict = chosen(state["draft"], state["verdict"], state["best"], last=last)
         cited = cited_by(verdict, state["ledger"])
         spent = state["spent"] or self.budget.spent(state["usage"])
-        anchors = visual_anchors(cited) if self.settings.visual_anchor else ()
+        anchors = visual_anchors(cited, self.memory) if self.settings.visual_anchor else ()
         text, usage, warning = draft.answer, Usage(), ""
         if verdict is not None and not spent:
             accepted = Accepted(

@@ -1,59 +1,42 @@
-"""Grounding verification Psi (paper 2.4, eq. 5): claims, cheap checks, then a look.
+"""Grounding verification Psi (paper 2.4, eq. 5): question and answer as one proposition.
 
-The cheap checks hold for every mind: cited evidence exists, and the quotes, numbers and names
-of a claim occur in it. What passes them goes to the mind, with the frames that are cited.
+Code checks what it can (`claims.py`); what passes goes to the backend with all that is cited, all
+that is on screen or said meanwhile, and the frames: what speaks for it, and what speaks against it.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from admir.backends.base import Check, Reasoner
+from admir.agent.claims import (
+    PROVING,
+    cheap_check,
+    claims_of,
+    find_doubts,
+    find_repeat,
+    without_quotes,
+)
+from admir.backends.base import Check, Checked, Reasoner, Rejection
 from admir.memory.pixels import frames_at
 from admir.perception.decode import Picture
-from admir.text import STATED_TIME, contains, numbers, seconds_of, squash, tokenize
+from admir.text import cut, denials, find_times, squash
+from admir.tools.base import screen_evidence, speech_evidence
 from admir.tools.finish import Finish
-from admir.types import Claim, Evidence, Memory, Usage, Verdict
+from admir.types import Claim, Evidence, Memory, Span, Usage, Verdict
 
-_TIME_SLACK_S = 0.6
+MOST_NEARBY = 60
+"""Lines beside the cited ones, those that stay longest: of a whole ad there may be hundreds."""
+
 _SAME_FRAME_S = 1.0
-_SAME_LENGTH_S = 0.15
-_ABBREVIATED = "".join(
-    rf"(?<!\b{s}\.)" for s in ("Dr", "Mr", "Mrs", "Ms", "St", "No", "vs", r"[A-Z]")
-)
-_SENTENCE = re.compile(
-    rf"(?<=[.!?;]){_ABBREVIATED}(?!(?<=\d\.)\s+\d)\s+(?=[\"“'A-Z0-9$€£])|(?<=[。！？；])|\s/\s"
-)
-_QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”|「([^」]{2,})」")
-_NAME = re.compile(r"(?<=[\w,;:)\"”] )([A-Z][\w&-]{2,})")
-_PROVING = ("frame", "screen_text", "speech", "measurement", "person")
+_AROUND_S = 0.5
+"""A frame is a moment: lines within so much of it are beside it."""
 
-
-def split_claims(answer: str) -> tuple[str, ...]:
-    """The statements of an answer: its sentences, but no cut inside quotation marks."""
-    quoted = [match.span() for match in _QUOTED.finditer(answer)]
-    cuts = [
-        (m.start(), m.end())
-        for m in _SENTENCE.finditer(answer)
-        if not any(start < m.start() < end for start, end in quoted)
-    ]
-    starts = [0, *(end for _, end in cuts)]
-    ends = [*(start for start, _ in cuts), len(answer)]
-    parts = (answer[a:b].strip() for a, b in zip(starts, ends, strict=True))
-    return tuple(part for part in parts if squash(part))
-
-
-def visual_anchors(evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    """W of eq. 5: names and numbers that the proving evidence holds."""
-    found: dict[str, None] = {}
-    for item in evidence:
-        if item.kind in _PROVING:
-            for name in re.findall(r"\b[A-Z][\w&-]{2,}|[$€£¥]?\d[\d.,]*%?", item.quote):
-                found.setdefault(name)
-    return tuple(found)
+_ASKED_AROUND_S = 1.0
+_ANCHOR_WORDS = 12
+STANDING = ("verified", "expert")
+"""Statuses of claims that ground an answer."""
 
 
 async def verify(
@@ -64,116 +47,142 @@ async def verify(
     reasoner: Reasoner,
     *,
     looks: bool = True,
+    searched: bool = True,
+    rejections: Sequence[Rejection] = (),
 ) -> tuple[Verdict, Usage]:
     """The verdict on a draft, and what it cost.
 
     Without `looks` there are no visual anchors and no frames to look at (ablation, Fig. 3 c).
+    `searched` says whether anything was searched or looked at, since an absence was rejected where
+    one was; `rejections` are those of earlier drafts: the same claims on the same evidence are
+    refused without a call (2.3.1).
     """
-    anchors = visual_anchors(evidence) if looks else ()
     claims = claims_of(draft, evidence)
-    if not draft.absent:
-        claims = tuple(cheap_check(claim, evidence) for claim in claims)
-    checked = await reasoner.check(
-        Check(
-            question=question,
-            duration_s=memory.video.duration_s,
-            absent=draft.absent,
-            claims=claims,
-            evidence=tuple(evidence),
-            anchors=anchors,
-            look=lambda ids: cited_frames(ids, evidence, memory) if looks else {},
-        )
-    )
+    refused = _refuse(draft, claims, searched, rejections)
+    if refused is not None:
+        return refused, Usage()
+    check = _gather(draft, question, claims, evidence, memory, looks=looks)
+    checked = await reasoner.check(check)
     kept = tuple(
-        _kept(before, after, evidence)
-        for before, after in zip_longest(claims, checked.claims[: len(claims)])
+        _kept(before, after, evidence, absent=draft.absent)
+        for before, after in zip_longest(check.claims, checked.claims[: len(check.claims)])
+        if before is not None
     )
-    return _verdict(kept, anchors, absent=draft.absent), checked.usage
+    return _verdict(kept, check.anchors, checked, absent=draft.absent), checked.usage
 
 
-def _kept(before: Claim, after: Claim | None, evidence: Sequence[Evidence]) -> Claim:
-    """The mind's word on a claim, as far as it goes.
-
-    It cannot drop a claim, lift a cheap check, or verify without evidence that proves. What rests
-    on the expert alone stands as the expert's (the golden source of B.3).
-    """
-    if before.reason or after is None:
-        return replace(before, reason=before.reason or "the check left it out")
-    kinds = {e.kind for e in evidence if e.id in before.evidence}
-    if after.status == "verified" and not kinds & set(_PROVING):
-        if "expert" in kinds:
-            return replace(before, status="expert", reason=after.reason)
-        return replace(before, reason="no frame, screen text, speech or measurement is cited")
-    return replace(before, status=after.status, reason=after.reason)
-
-
-def claims_of(draft: Finish, evidence: Sequence[Evidence]) -> tuple[Claim, ...]:
-    """Each statement with the cited evidence that shares words with it (else with all)."""
+def _gather(
+    draft: Finish,
+    question: str,
+    claims: tuple[Claim, ...],
+    evidence: Sequence[Evidence],
+    memory: Memory,
+    *,
+    looks: bool,
+) -> Check:
+    """All that speaks for the draft and against it; claims that code refuses have their reason."""
     cited = [e for e in evidence if e.id in draft.evidence_ids]
-    unknown = [i for i in draft.evidence_ids if i not in {e.id for e in evidence}]
-    claims = []
-    for text in split_claims(draft.answer):
-        terms = set(tokenize(text))
-        own = [e.id for e in cited if terms & set(tokenize(f"{e.quote} {e.speaker or ''}"))]
-        reason = f"it cites {', '.join(unknown)}, which was never observed" if unknown else ""
-        claims.append(Claim(text=text, evidence=tuple(own or (e.id for e in cited)), reason=reason))
-    return tuple(claims)
+    span = asked_span(question, memory)
+    nearby = _lines_in(memory, [span]) if draft.absent else _lines_beside(cited, memory)
+    if not draft.absent:
+        claims = tuple(cheap_check(claim, evidence, nearby) for claim in claims)
+    written, said = memory.screen_text, memory.utterances
+    return Check(
+        question=question,
+        answer=draft.answer,
+        span=span,
+        duration_s=memory.video.duration_s,
+        absent=draft.absent,
+        claims=claims,
+        evidence=tuple(evidence),
+        nearby=nearby,
+        anchors=visual_anchors(cited or evidence, memory) if looks else (),
+        texts=(*(line.text for line in written), *(utterance.text for utterance in said)),
+        doubts=find_doubts(claims, evidence, nearby),
+        look=lambda ids: cited_frames(ids, evidence, memory) if looks else {},
+        look_at=lambda times_s: frames_at(memory, times_s) if looks else [],
+    )
 
 
-def cheap_check(claim: Claim, evidence: Sequence[Evidence]) -> Claim:
-    """The claim as it was, or with the reason for which it cannot stand."""
-    if claim.reason:
-        return claim
-    cited = [e for e in evidence if e.id in claim.evidence]
-    if not cited:
-        return replace(claim, reason="it cites no evidence")
-    if all(e.kind == "caption" for e in cited):
-        return replace(claim, reason="only captions are cited, and a caption proves nothing")
-    fault = _quotes(claim, cited) or _numbers(claim, cited) or _names(claim, evidence)
-    return replace(claim, reason=fault) if fault else claim
+def _refuse(
+    draft: Finish, claims: Sequence[Claim], searched: bool, rejections: Sequence[Rejection]
+) -> Verdict | None:
+    """What code refuses without a check: an absence unsearched or undenied, and a repeat."""
+    reason, number = "", -1
+    if draft.absent and not searched:
+        reason = "nothing was searched or looked at for it: search or look first"
+    elif draft.absent and not denials(draft.answer):
+        reason = "it is handed in as absent, and does not say that something is not there"
+    elif not draft.absent:
+        number, before = find_repeat(claims, rejections)
+        if number >= 0:
+            reason = f"it was rejected on this evidence: {before}"
+    if not reason:
+        return None
+    failed = tuple(
+        claim if number not in (-1, n) else replace(claim, reason=reason)
+        for n, claim in enumerate(claims)
+    )
+    return Verdict(accepted=False, claims=failed, reason=reason, absence=draft.absent)
 
 
-def _quotes(claim: Claim, cited: Sequence[Evidence]) -> str:
-    held = [e.quote for e in cited]
-    for groups in _QUOTED.findall(claim.text):
-        quote = next(part for part in groups if part)
-        if not any(contains(text, quote) for text in held):
-            return f'no cited evidence says "{quote}"'
-    return ""
+def asked_span(question: str, memory: Memory) -> Span:
+    """The range that a question names by its times, else the whole video.
+
+    What is quoted is no time, nor what lies behind the end: a clock in the picture, the 1950s.
+    """
+    asked = find_times(without_quotes(question))
+    times = [time_s for _, time_s in asked if time_s <= memory.video.duration_s]
+    if not times:
+        return memory.video.span
+    start_s, end_s = min(times) - _ASKED_AROUND_S, max(times) + _ASKED_AROUND_S
+    return Span(start_s=max(0.0, start_s), end_s=end_s).clamp(memory.video.span)
 
 
-def _numbers(claim: Claim, cited: Sequence[Evidence]) -> str:
-    """Numbers stand in a cited quote, or are times of it."""
-    held = {n for e in cited if e.kind != "caption" for n in numbers(e.quote)}
-    for match in STATED_TIME.finditer(claim.text):
-        at_s = seconds_of(match)
-        if any(_covers(e, at_s) or _lasts(e, at_s) for e in cited):
-            held.update(numbers(match.group()))
-    missing = [n for n in _written_numbers(claim.text) if n not in held]
-    return f"no cited evidence has {missing[0]}" if missing else ""
+def _lines_beside(cited: Sequence[Evidence], memory: Memory) -> tuple[Evidence, ...]:
+    """What is on screen or said while the cited evidence lasts, and is not cited itself."""
+    spans = [_around(e.span) for e in cited]
+    known = {squash(e.quote) for e in cited}
+    return tuple(e for e in _lines_in(memory, spans) if squash(e.quote) not in known)
 
 
-def _written_numbers(text: str) -> tuple[str, ...]:
-    """Numbers in digits; a spelt one may be a figure of speech (`one of them`)."""
-    return numbers(re.sub(r"[^\W\d_]+", " ", text))
+def _around(span: Span) -> Span:
+    return Span(start_s=max(0.0, span.start_s - _AROUND_S), end_s=span.end_s + _AROUND_S)
 
 
-def _covers(evidence: Evidence, time_s: float) -> bool:
-    span = evidence.span
-    return span.start_s - _TIME_SLACK_S <= time_s <= span.end_s + _TIME_SLACK_S
+def _lines_in(memory: Memory, spans: Sequence[Span]) -> tuple[Evidence, ...]:
+    """Every line on screen and everything said in these spans, in time order."""
+    found = [screen_evidence(memory, line) for line in memory.screen_text]
+    found += [speech_evidence(memory, said) for said in memory.utterances]
+    inside = [e for e in found if any(e.span.overlap_s(span) > 0 for span in spans)]
+    longest = sorted(inside, key=lambda e: -e.span.duration_s)[:MOST_NEARBY]
+    return tuple(sorted(longest, key=lambda e: (e.span.start_s, e.kind)))
 
 
-def _lasts(evidence: Evidence, seconds: float) -> bool:
-    return abs(evidence.span.duration_s - seconds) <= _SAME_LENGTH_S
+def visual_anchors(evidence: Sequence[Evidence], memory: Memory) -> tuple[str, ...]:
+    """W of eq. 5: what is seen in the evidence, with its attributes (B.3.3).
+
+    People and things of the registry that are seen there, and what looks at frames have found.
+    """
+    found: dict[str, None] = {}
+    spans = [_around(e.span) for e in evidence]
+    for subject in memory.subjects:
+        seen = subject.seen or (Span(start_s=subject.first_seen_s, end_s=subject.first_seen_s),)
+        if subject.kind != "name" and any(
+            a.overlap_s(b) > 0 or _holds(b, a) for a in seen for b in spans
+        ):
+            looks = [
+                part for part in subject.appearance if squash(part) not in squash(subject.name)
+            ]
+            found.setdefault(cut(", ".join((subject.name, *looks)), _ANCHOR_WORDS))
+    for item in evidence:
+        if item.kind == "frame" or (item.kind == "measurement" and item.frame_s is not None):
+            found.setdefault(cut(item.quote, _ANCHOR_WORDS))
+    return tuple(found)
 
 
-def _names(claim: Claim, evidence: Sequence[Evidence]) -> str:
-    """A name inside a sentence stands in some evidence of the ask."""
-    held = [f"{e.speaker or ''} {e.quote}" for e in evidence if e.kind != "caption"]
-    for name in _NAME.findall(claim.text):
-        if not any(contains(text, name) for text in held):
-            return f'no evidence names "{name}"'
-    return ""
+def _holds(span: Span, moment: Span) -> bool:
+    return span.start_s <= moment.start_s <= span.end_s
 
 
 def cited_frames(
@@ -188,12 +197,39 @@ def cited_frames(
     return {i: near[t] for i, t in wanted.items() if t in near}
 
 
-def _verdict(claims: tuple[Claim, ...], anchors: tuple[str, ...], *, absent: bool) -> Verdict:
-    bad = [c for c in claims if c.status not in ("verified", "expert")]
-    if absent:
-        accepted = all(c.status != "contradicted" for c in claims)
-    else:
-        accepted = bool(claims) and not bad
-    reasons = dict.fromkeys(c.reason or "it is not verified" for c in bad)
-    reason = "; ".join(reasons)
-    return Verdict(accepted=accepted, claims=claims, anchors=anchors, reason=reason, absence=absent)
+def _kept(
+    before: Claim, after: Claim | None, evidence: Sequence[Evidence], *, absent: bool
+) -> Claim:
+    """The backend's word on a claim, as far as it goes.
+
+    It cannot drop a claim, lift a cheap check, or verify without evidence that proves. What rests
+    on the expert alone stands as the expert's (the golden source of B.3).
+    """
+    if before.reason or after is None:
+        return replace(before, reason=before.reason or "the check left it out")
+    deciding = tuple(i for i in after.evidence if i in before.evidence) or before.evidence
+    after = replace(after, text=before.text, evidence=deciding)
+    kinds = {e.kind for e in evidence if e.id in deciding}
+    if absent or after.status != "verified" or kinds & set(PROVING):
+        return after
+    if "expert" in kinds:
+        return replace(after, status="expert")
+    why = "no frame, screen text, speech or measurement is cited"
+    return replace(after, status="unverified", reason=why)
+
+
+def _verdict(
+    claims: tuple[Claim, ...], anchors: tuple[str, ...], checked: Checked, *, absent: bool
+) -> Verdict:
+    bad = [c for c in claims if c.status in ("unverified", "contradicted")]
+    weak = bad or [c for c in claims if c.status not in STANDING]
+    reasons = dict.fromkeys(c.reason or "it is not verified" for c in weak)
+    return Verdict(
+        accepted=bool(claims) and not bad,
+        claims=claims,
+        anchors=anchors,
+        reason="; ".join(reasons),
+        absence=absent,
+        checked=not checked.failed,
+        premise=checked.premise,
+    )

@@ -4,13 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from admir.types import Span
+from admir.tools.registry import ToolError, parse
+from admir.types import Action, Span, Step
 
 OVERLAP = 0.6
 MOST_REPEATS = 2
 BOUNDARY_S = 15.0
 NARROWER = 0.5
 """A range of at most this share of an earlier one is looked at more closely than that was."""
+
+RANGED = ("frame_inspect", "communication_expert")
+"""Tools that look at a range of the video."""
+
+
+def guard(
+    action: Action, looked: list[tuple[str, Span]], steps: Sequence[Step], whole: Span
+) -> tuple[Action, str]:
+    """The action, moved elsewhere when it goes over the same ground again (B.3.1); and a note.
+
+    That holds for each tool with a range, among its own calls: what the expert has read may well
+    be looked at. `looked` gets the range. A call that was made before is carried out, and the note
+    says when it was.
+    """
+    before = [step.index for step in steps if action in step.actions]
+    note = f"Asked before, in step {before[0]}: it brings the same again.\n" if before else ""
+    if action.tool not in RANGED:
+        return action, note
+    try:
+        asked = parse(action)
+    except ToolError:
+        return action, ""
+    end_s = whole.end_s if asked.end_s is None else asked.end_s
+    span = Span(start_s=min(asked.start_s, end_s), end_s=end_s).clamp(whole)
+    own = [other for tool, other in looked if tool == action.tool]
+    moved = redirected(span, own, whole.duration_s)
+    looked.append((action.tool, moved or span))
+    if moved is None:
+        return action, note
+    arguments = {**action.arguments, "start_s": moved.start_s, "end_s": moved.end_s}
+    note = f"Redirected: {span} was looked at more than twice, so {moved} is shown instead.\n"
+    return Action(tool=action.tool, arguments=arguments), note
 
 
 def redirected(span: Span, looked: Sequence[Span], duration_s: float) -> Span | None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from admir.agent.grounding import STANDING
+from admir.backends.base import Rejection
 from admir.perception.decode import DECODER
 from admir.perception.embed import HashingEmbedder
 from admir.settings import Settings
 from admir.tools.finish import Finish
-from admir.types import Basis, Evidence, Memory, Verdict
+from admir.types import Basis, Evidence, Memory, Step, Verdict
 
 _ASKS_FOR_SOUND = re.compile(
     r"\b(sa(y|ys|id|ying)|sp(eak|eaks|eaking|eech|oke|oken)|voices?|voiceover|hears?|heard|sounds?|"
@@ -33,20 +36,76 @@ def better(best: Judged | None, new: Judged) -> Judged:
 def _standing(verdict: Verdict) -> float:
     if verdict.absence:
         return -1.0
-    good = sum(claim.status in ("verified", "expert") for claim in verdict.claims)
+    good = sum(claim.status in STANDING for claim in verdict.claims)
     return good / max(1, len(verdict.claims))
 
 
 def unchecked(draft: Finish, why: str) -> Judged:
     """A draft that nobody came to check."""
-    return draft, Verdict(accepted=False, claims=(), reason=f"the draft was not checked: {why}")
+    reason = f"the draft was not checked: {why}"
+    return draft, Verdict(accepted=False, claims=(), reason=reason, checked=False)
+
+
+def has_searched(steps: Sequence[Step], rejections: Sequence[Rejection]) -> bool:
+    """Whether a search or a look succeeded, after the last absence that was rejected."""
+    since = max((rejection.step for rejection in rejections if rejection.absent), default=0)
+    return any(
+        not observation.failed
+        for step in steps
+        if step.index > since
+        for observation in step.observations
+    )
+
+
+def reject(
+    draft: Finish, verdict: Verdict, ledger: tuple[Evidence, ...], *, step: int
+) -> Rejection:
+    """What is remembered of a rejected draft. One that nobody could check may come again."""
+    cited = [e for e in ledger if e.id in draft.evidence_ids]
+    return Rejection(
+        draft=draft.answer,
+        reason=verdict.reason,
+        evidence=tuple(e.id for e in cited),
+        ranges=tuple(dict.fromkeys(e.span for e in cited)),
+        claims=verdict.claims if verdict.checked else (),
+        absent=draft.absent,
+        step=step,
+    )
+
+
+def rejection_words(rejection: Rejection) -> dict[str, str]:
+    """What the prompt of the negative constraint says: see `prompts/weak_evidence.md`."""
+    stood = [claim.text for claim in rejection.claims if claim.status in STANDING]
+    words = [word for claim in rejection.claims for word in claim.unsupported]
+    return {
+        "draft": rejection.draft,
+        "reasons": rejection.reason,
+        "ranges": ", ".join(map(str, rejection.ranges)) or "nothing",
+        "stood": " / ".join(stood) or "none of it",
+        "words": ", ".join(f'"{word}"' for word in words) or "none",
+    }
+
+
+def weak_evidence(verdict: Verdict) -> frozenset[str]:
+    """Ids of what was cited for claims that nothing settles, and for none that stands.
+
+    Where only words of a claim fail, or the evidence speaks against it, the evidence is good.
+    """
+    weak = {
+        i
+        for claim in verdict.claims
+        if claim.status == "unverified" and not claim.unsupported
+        for i in claim.evidence
+    }
+    good = {i for claim in verdict.claims if claim.status in STANDING for i in claim.evidence}
+    return frozenset(weak - good)
 
 
 def chosen(
-    draft: Finish | None, verdict: Verdict | None, best: Judged | None
+    draft: Finish | None, verdict: Verdict | None, best: Judged | None, *, last: bool = False
 ) -> tuple[Finish, Verdict | None]:
-    """The accepted draft, else the best of the rejected, else none."""
-    if draft is not None and verdict is not None and verdict.accepted:
+    """The accepted draft, or the `last` that there can be; else the best rejected, else none."""
+    if draft is not None and verdict is not None and (verdict.accepted or last):
         return draft, verdict
     return best or (Finish(answer=NO_ANSWER, evidence_ids=(), absent=False), None)
 
@@ -59,11 +118,16 @@ def cited_by(verdict: Verdict | None, ledger: tuple[Evidence, ...]) -> tuple[Evi
 
 def basis_of(verdict: Verdict | None) -> Basis:
     """What the answer rests on."""
+    if verdict is not None and verdict.premise:
+        return "premise"
     if verdict is None or not verdict.accepted:
         return "none"
     if verdict.absence:
         return "absence"
-    return "evidence" if any(c.status == "verified" for c in verdict.claims) else "expert"
+    statuses = {claim.status for claim in verdict.claims}
+    if "inferred" in statuses:
+        return "inference"
+    return "evidence" if "verified" in statuses else "expert"
 
 
 def limits_of(memory: Memory, question: str) -> tuple[str, ...]:
@@ -99,5 +163,10 @@ def compares_words_alone(memory: Memory, settings: Settings) -> bool:
 
 
 def is_grounded(verdict: Verdict | None) -> bool:
-    """Whether every claim stands, and claims something that is there."""
-    return verdict is not None and verdict.accepted and not verdict.absence
+    """Whether every claim is verified, or names what the expert may name."""
+    return (
+        verdict is not None
+        and verdict.accepted
+        and not verdict.premise
+        and all(claim.status in STANDING for claim in verdict.claims)
+    )

@@ -18,7 +18,8 @@ class State(TypedDict):
     steps: tuple[Step, ...]
     ledger: tuple[Evidence, ...]
     weak: frozenset[str]
-    looked: tuple[Span, ...]
+    looked: tuple[tuple[str, Span], ...]
+    """Ranges that were looked at, by the tool that did."""
     rejections: tuple[Rejection, ...]
     constraints: tuple[str, ...]
     first: Future[Decision] | None

@@ -126,7 +126,8 @@ class Finding:
     """One thing seen at a time, with the picture and the place in it that show it.
 
     `measured` tells a colour or a count from words that stand in the picture. `corrected` words are
-    not those that were read: a person has put them right.
+    not those that were read: a person has put them right. `written` words are said to stand on the
+    screen; `tied_to` are words of the ad that a reading rests on.
     """
 
     text: str
@@ -135,29 +136,36 @@ class Finding:
     box: tuple[float, float, float, float] | None = None
     measured: bool = False
     corrected: bool = False
+    written: bool = False
+    tied_to: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """What looking brought: a text for the reader, and findings that can be cited.
 
-    `grids_s` are the times of the frames that were looked at, by the picture they stood in.
+    `reading` is what it all means, to be cited as a whole; the text does not repeat it. `grids_s`
+    are the times of the frames that were looked at, by the picture they stood in.
     """
 
     text: str
     findings: tuple[Finding, ...] = ()
+    reading: str = ""
     usage: Usage = field(default_factory=Usage)
     grids_s: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
-    """A draft that verification rejected, and the ranges it rested on."""
+    """A draft that verification rejected at a step, its claims, and what it rested on."""
 
     draft: str
     reason: str
     evidence: tuple[str, ...]
     ranges: tuple[Span, ...]
+    claims: tuple[Claim, ...] = ()
+    absent: bool = False
+    step: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,36 +199,60 @@ class Situation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """Thought z_t and actions a_t; independent actions of one step run side by side."""
+    """Thought z_t and actions a_t; independent actions of one step run side by side.
+
+    `last` says that there is nothing else to try: this draft is the end, also where it is rejected.
+    """
 
     thought: str
     actions: tuple[Action, ...]
     usage: Usage = field(default_factory=Usage)
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """Claims of a draft to check against evidence and the frames that it cites (eq. 5).
+    """Question and draft as one proposition, to check for and against (eq. 5).
 
-    `absent` means that the draft says the video does not show what is asked for.
+    Claims that have a reason have failed already. `absent` means that the draft says the video does
+    not show what is asked for in `span`, the range that the question is about.
     """
 
     question: str
+    answer: str
+    span: Span
     duration_s: float
     absent: bool
     claims: tuple[Claim, ...]
     evidence: tuple[Evidence, ...]
+    """Everything observed so far; a claim names by id what it cites."""
+    nearby: tuple[Evidence, ...]
+    """What else is on screen or said while the cited evidence lasts (in `span` for an absence);
+    it has no ids."""
     anchors: tuple[str, ...]
+    """What is seen in the evidence: W of eq. 5."""
+    texts: tuple[str, ...]
+    """All that is read and said in the ad."""
+    doubts: tuple[str, ...]
+    """Names in the draft that stand in no line: frames may show them, or nothing does."""
     look: Callable[[Sequence[str]], Mapping[str, Picture]]
     """Decodes the frames that these evidence ids cite: id -> picture. Blocking; may miss some."""
+    look_at: Callable[[Sequence[float]], Sequence[Picture]]
+    """Decodes the frames shown at these times, in seconds. Blocking; may miss some."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """The claims with their status and the reason for it."""
+    """The claims with their status and the reason for it; `evidence` then names what decides them.
+
+    `premise` is what the question supposes and nothing speaks of; `failed` means that no check came
+    about.
+    """
 
     claims: tuple[Claim, ...]
     usage: Usage = field(default_factory=Usage)
+    premise: str = ""
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

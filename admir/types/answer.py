@@ -14,8 +14,14 @@ EvidenceKind = Literal[
 """What it is. A `frame` is something read or seen in a picture that was decoded again, a
 `measurement` was counted or measured in pictures (shots, colours, faces), a `person` told it."""
 
-ClaimStatus = Literal["verified", "expert", "unverified", "contradicted"]
-Basis = Literal["evidence", "expert", "absence", "none"]
+ClaimStatus = Literal["verified", "expert", "inferred", "unverified", "contradicted"]
+"""What became of a claim. `expert`: a name, metaphor or strategy that the communication expert
+names. `inferred`: its words stand in the video, and a rule chose them as the answer."""
+
+Basis = Literal["evidence", "expert", "inference", "absence", "premise", "none"]
+"""What an answer rests on, by its weakest claim. `premise`: the question supposes something that
+nothing in the ad speaks of, so that no value is given."""
+
 InspectMode = Literal["literal", "semantic"]
 
 
@@ -141,23 +147,37 @@ class Observation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One statement of a draft, and what became of it."""
+    """One statement of a draft, and what became of it.
+
+    `unsupported` are the words of it that nothing shows. An `inferred` claim has a `confidence` in
+    [0, 1] and, as `alternatives`, the answers that came next.
+    """
 
     text: str
     status: ClaimStatus = "unverified"
     evidence: tuple[str, ...] = ()
     reason: str = ""
+    unsupported: tuple[str, ...] = ()
+    confidence: float | None = None
+    alternatives: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Psi of eq. 5 for a whole draft. `anchors` are the W of eq. 5: entities of the evidence."""
+    """Psi of eq. 5 for a whole draft. `anchors` are the W of eq. 5: what is seen in the evidence.
+
+    A draft is rejected for a claim that is unverified or contradicted. `checked` is False where
+    no check came about (a model failed, the budget was spent): such a draft may come again.
+    """
 
     accepted: bool
     claims: tuple[Claim, ...]
     anchors: tuple[str, ...] = ()
     reason: str = ""
     absence: bool = False
+    checked: bool = True
+    premise: str = ""
+    """What the question supposes, and nothing in the ad speaks of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,8 +203,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The end of an ask. `grounded` means every claim is verified or an expert's reading.
+    """The end of an ask.
 
+    `grounded` means that every claim is verified, or names what the expert may name; a claim that
+    is only inferred grounds nothing.
     `trace` is the file that the events were written to; `warnings` say why where there is none.
     """
 

@@ -30,23 +30,37 @@ from admir.types import (
     Utterance,
 )
 from admir.views.rows import Unreadable
-from admir.views.words import BASES, cost_words, money_words
+from admir.views.words import (
+    basis_words,
+    cost_words,
+    doubt_words,
+    money_words,
+    sign_of,
+    standing_words,
+    verdict_sign,
+)
 
 _SHORT = 3
 _MOST_QUOTE = 300
 _MARKS = {
     "verified": ("✓", "green"),
     "expert": ("◆", "cyan"),
+    "inferred": ("≈", "magenta"),
     "unverified": ("?", "yellow"),
     "contradicted": ("✗", "red"),
+}
+_VERDICTS = {
+    "verified": "accepted",
+    "inferred": "accepted as quoted; that it answers is inferred",
+    "contradicted": "rejected, backtracking",
 }
 
 
 def show_answer(console: Console, answer: Answer) -> None:
     """The answer, its claims with their status, and the evidence with times and frames."""
-    style = "green" if answer.grounded else "yellow"
+    _, style = _MARKS[sign_of(answer)]
     head = Text(shown(answer.answer), style="bold")
-    foot = f"{BASES[answer.basis]} · preset {shown(answer.preset)} · {answer.seconds:.2f} s"
+    foot = f"{basis_words(answer)} · preset {shown(answer.preset)} · {answer.seconds:.2f} s"
     if cost_words(answer.usage):
         foot += f" · {money_words(answer.usage)}"
     title = Text(shown(answer.question))
@@ -55,14 +69,26 @@ def show_answer(console: Console, answer: Answer) -> None:
         console.print(_claim(claim))
     for evidence in answer.evidence:
         console.print(_evidence(evidence), soft_wrap=True)
-    if answer.reason:
-        console.print(Text(shown(f"Not grounded: {answer.reason}"), style="yellow"))
+    if standing := _standing(answer):
+        console.print(Text(shown(standing), style="dim" if answer.grounded else style))
+
+
+def _standing(answer: Answer) -> str:
+    """Why it is not grounded; empty where the panel says all."""
+    if answer.grounded:
+        return answer.reason
+    if answer.basis == "none":
+        return f"Not grounded: {answer.reason}" if answer.reason else ""
+    reason = f" ({answer.reason})" if answer.reason else ""
+    return f"{standing_words(answer)}{reason}"
 
 
 def _claim(claim: Claim) -> Text:
     mark, colour = _MARKS[claim.status]
     text = Text(f" {mark} {claim.status:<12} ", style=colour)
     text.append(shown(claim.text), style="default")
+    if doubt := doubt_words(claim):
+        text.append(f"  {shown(doubt)}", style=colour)
     if claim.reason:
         text.append(f"  ({shown(claim.reason)})", style="dim")
     return text
@@ -113,9 +139,8 @@ def _action(action: Action) -> Text:
 
 def _verdict(step: Step) -> RenderableType:
     assert step.verdict is not None
-    accepted = step.verdict.accepted
-    head = "accepted" if accepted else "rejected, backtracking"
-    lines = [Text(f"verdict: {head}", style="green" if accepted else "red")]
+    sign = verdict_sign(step.verdict)
+    lines = [Text(f"verdict: {_VERDICTS[sign]}", style=_MARKS[sign][1])]
     return Group(*lines, *(_claim(claim) for claim in step.verdict.claims))
 
 

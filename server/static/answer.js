@@ -6,8 +6,14 @@ import { clock, count, h, icon, notice, words } from "./dom.js";
 const STATUS = {
   verified: "Verified",
   expert: "Expert's reading",
+  inferred: "Inferred",
   unverified: "Unverified",
   contradicted: "Contradicted",
+};
+const UNPROVED = {
+  inference: "Quoted, not proved: these words stand in the video; that they answer the question is inferred",
+  absence: "Not found; that it is absent is not proved",
+  premise: "No answer: the question supposes something that nothing in the ad speaks of",
 };
 const AT_ONCE = 4;
 
@@ -26,24 +32,33 @@ export function answerOf(answer, built, go) {
     costs(answer));
 }
 
-/** Whether the answer is proved, in words. */
+/** Whether the answer is proved, in words: what stands there, and whether that answers. */
 export function grounding(answer) {
-  if (!answer.grounded) return "Not grounded: not every claim could be verified";
+  if (!answer.grounded) return UNPROVED[answer.basis] ?? "Not grounded: not every claim could be verified";
   const expert = answer.claims.some((claim) => claim.status === "expert");
   if (answer.basis === "absence") return "Grounded: it was looked for, and is not there";
   return expert ? "Grounded: it rests on a reading by the expert" : "Grounded: every claim is verified";
 }
 
 function standing(answer) {
-  const sign = answer.grounded ? "verified" : "unverified";
+  const sign = answer.grounded ? "verified" : answer.basis === "inference" ? "inferred" : "unverified";
   return h("div", { class: `standing ${sign}` }, icon(sign), h("p", {}, h("strong", {}, grounding(answer)), answer.reason ? h("span", { class: "reason" }, answer.reason) : null));
 }
 
 function claimOf(claim, cards) {
   return h("li", { class: "claim" },
     h("p", { class: "claim-text" }, h("span", { class: `status ${claim.status}` }, icon(claim.status), STATUS[claim.status] ?? words(claim.status)), " ", claim.text),
+    claim.status === "inferred" ? h("p", { class: "inferred" }, inferenceOf(claim)) : null,
+    claim.unsupported.length ? h("p", { class: "soft" }, "Nothing shows: ", claim.unsupported.join(", ")) : null,
     claim.reason ? h("p", { class: "soft" }, claim.reason) : null,
     cards(claim.evidence));
+}
+
+/** How sure it is that a quoted claim answers, and what came next. */
+function inferenceOf({ confidence, alternatives }) {
+  const sure = confidence === null ? "" : ` (${Math.round(100 * confidence)}%)`;
+  return [`Quoted; that it answers is inferred${sure}`,
+    alternatives.length ? h("span", { class: "others" }, "or: ", alternatives.join(" / ")) : null];
 }
 
 function cardsOf(evidence, built, go) {

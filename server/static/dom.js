@@ -27,6 +27,7 @@ export function fill(element, ...children) {
 const PATHS = {
   verified: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18Zm-4 9.2 2.8 2.8L16 9.6",
   expert: "M4 5h16v11H11l-4.5 4v-4H4Zm4 4h8M8 12.5h5",
+  inferred: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM8 10.6q2-2.2 4 0t4 0M8 14.8q2-2.2 4 0t4 0",
   unverified: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM9.6 9.5a2.5 2.5 0 1 1 3.6 2.3c-.8.4-1.2.9-1.2 1.7m0 2.7v.2",
   contradicted: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM9 9l6 6m0-6-6 6",
   back: "M9 7 4 12l5 5M4 12h10a5 5 0 0 1 5 5v1",

@@ -2,6 +2,12 @@
 
 import { clock, count, fill, h, icon, words } from "./dom.js";
 
+const VERDICT = {
+  verified: "The draft is accepted",
+  inferred: "The draft is accepted as quoted; that it answers is inferred",
+  contradicted: "The draft is rejected",
+};
+
 /** A live trace: `element`, `take(event, data)`, `end(answer)`. */
 export function trace() {
   const list = h("ol", { class: "steps" });
@@ -66,8 +72,9 @@ function observationOf(seen) {
 }
 
 function verdictOf(verdict) {
-  const status = verdict.accepted ? "verified" : "contradicted";
-  return h("p", { class: `verdict ${status}` }, icon(status), verdict.accepted ? "The draft is accepted" : "The draft is rejected", verdict.reason ? `: ${verdict.reason}` : "");
+  const inferred = verdict.claims.some((claim) => claim.status === "inferred");
+  const status = !verdict.accepted ? "contradicted" : inferred ? "inferred" : "verified";
+  return h("p", { class: `verdict ${status}` }, icon(status), VERDICT[status], verdict.reason ? `: ${verdict.reason}` : "");
 }
 
 function rejection({ constraint, ranges }) {

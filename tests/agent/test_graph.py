@@ -169,11 +169,11 @@ def test_an_absence_is_refused_when_a_line_answers(play):
 
 
 @pytest.mark.parametrize("mind", ["offline"], indirect=True)
-def test_an_expert_reading_is_accepted_and_said_to_be_one(play):
+def test_a_reading_by_rule_is_accepted_and_inferred(play):
     expert = (act("communication_expert", focus="persuasion"),)
     answer, _ = play(expert, finish("discount", "e1", "e2", "e3"), question="How does it persuade?")
-    assert (answer.basis, answer.grounded) == ("expert", True)
-    assert {c.status for c in answer.claims} == {"expert"}
+    assert (answer.basis, answer.grounded) == ("inference", False)
+    assert {c.status for c in answer.claims} == {"inferred"}
 
 
 def test_one_question_backtracks_once_and_then_comes_out_right(demo, memories, facts):

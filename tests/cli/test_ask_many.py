@@ -14,7 +14,7 @@ import pytest
 from tests.cli.conftest import Call, Ran, ended, start, wait_for
 
 WHY = "Why is it red?"
-NO_RULE = "Unknown: no stated rule finds it in the words of the ad."
+NOT_FOUND = "Nothing that was read or heard answers this."
 NESTED = {"answer", "grounded", "basis", "claims", "evidence", "reason", "seconds", "trace"}
 ESCAPES = "red \x1b[31m title \x1b]0;owned\x07 csi \x9b31m \u202eend"
 
@@ -65,7 +65,7 @@ def test_the_rows_are_carried_through_beside_their_answers(asked: Any, tmp_path:
     assert first.keys() >= NESTED
     assert (first["video_id"], first["question"], first["note"]) == ("plain", WHY, note)
     assert (first["input_answer"], second["input_answer"]) == ("the truth", "")
-    assert first["answer"] == second["answer"] == NO_RULE
+    assert first["answer"] == second["answer"] == NOT_FOUND
     assert (first["grounded"], first["preset"], first["claims"][0]["status"]) == (
         False,
         "offline",
@@ -320,4 +320,4 @@ def test_escapes_do_not_reach_the_terminal(asked: Any, tmp_path: Path, suffix: s
     first, second, *_ = read(tmp_path / f"a.{suffix}")
     assert first[ESCAPES] == ESCAPES, "the input is unchanged"
     assert "\x1b" not in first["error"]
-    assert second["answer"] == "Not shown in the video."
+    assert second["answer"] == "Nothing that was read or heard answers this."

@@ -20,15 +20,15 @@ def test_every_prompt_loads_and_renders_with_its_declared_variables(name):
 
 
 def test_a_missing_or_unknown_variable_is_an_error():
-    with pytest.raises(ValueError, match="missing \\['draft'\\]"):
-        load_prompt("weak_evidence").render(reasons="r", ranges="x")
+    with pytest.raises(ValueError, match="missing \\['most_words'\\]"):
+        load_prompt("refine").render(words="25")
     with pytest.raises(ValueError, match="unknown \\['extra'\\]"):
         load_prompt("tool_finish").render(extra="x")
 
 
 def test_a_value_is_never_read_as_a_hole():
-    text = load_prompt("weak_evidence").render(draft="{{reasons}}", reasons="r", ranges="x")
-    assert '"{{reasons}}"' in text
+    text = load_prompt("refine").render(words="{{most_words}}", most_words="29")
+    assert "Aim at {{most_words}} words" in text
 
 
 def test_every_tool_has_its_description():

@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import pytest
@@ -20,6 +20,8 @@ from admir.demo import AD
 from admir.server.page import STATIC
 from admir.settings import ServerSettings, load_settings
 from admir.trace import to_plain
+from admir.types import Answer, Claim, ClaimStatus
+from tests.answers import inferred_answer
 from tests.browsing import browser
 from tests.server.running import serving
 
@@ -275,10 +277,72 @@ def test_hostile_texts_stay_texts(wide, client, demo):
     assert_sound(page)
 
 
+def told_by(found: Opened, answer: Answer) -> Page:
+    """The page with this answer."""
+    reply = stream_of(*(("step_taken", {"step": step}) for step in to_plain(answer)["steps"]),
+                      ("answered", {"answer": to_plain(answer)}))  # fmt: skip
+    found.page.route("**/ask", lambda route: route.fulfill(**reply))
+    found.go("#/v/ad")
+    return found.ask(answer.question)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+def test_a_quoted_answer_says_that_it_is_inferred(browser, client, size, scheme):
+    with opened(browser, client, size, scheme) as found:
+        page = told_by(found, inferred_answer())
+        expect(page.locator(".standing.inferred")).to_have_text(
+            "Quoted, not proved: these words stand in the video; that they answer the question "
+            "is inferred"
+        )
+        expect(page.locator("#spoken")).to_contain_text("Quoted, not proved")
+        expect(page.locator(".status")).to_have_text("Inferred")
+        expect(page.locator(".claim")).to_contain_text("Quoted; that it answers is inferred (62%)")
+        expect(page.locator(".others")).to_have_text("or: WAS $64 / 25% off")
+        page.locator(".trace > summary").click()
+        expect(page.locator(".verdict.inferred")).to_contain_text("accepted as quoted")
+        assert_sound(page)
+        assert found.errors == []
+
+
+def test_the_statuses_have_five_colours(wide):
+    one = inferred_answer()
+    claims = [replace(one.claims[0], status=status) for status in get_args(ClaimStatus)]
+    page = told_by(wide, replace(one, claims=tuple(claims)))
+    colours = page.locator(".status").evaluate_all(
+        "(found) => found.map((each) => getComputedStyle(each).color)"
+    )
+    assert len(set(colours)) == len(claims) == 5
+    expect(page.locator(".others")).to_have_count(1)
+
+
+@pytest.mark.parametrize(
+    ("basis", "grounded", "told"),
+    [
+        ("absence", True, "Grounded: it was looked for, and is not there"),
+        ("absence", False, "Not found; that it is absent is not proved"),
+        (
+            "premise",
+            False,
+            "No answer: the question supposes something that nothing in the ad speaks of",
+        ),
+        ("none", False, "Not grounded: not every claim could be verified"),
+    ],
+)
+def test_what_an_answer_rests_on_is_said(wide, basis, grounded, told):
+    claim = Claim(text="golden", unsupported=("golden",))
+    answer = replace(inferred_answer(), basis=basis, grounded=grounded, claims=(claim,))
+    page = told_by(wide, answer)
+    sign = "verified" if grounded else "unverified"
+    expect(page.locator(f".standing.{sign}")).to_have_text(told)
+    expect(page.locator("li.claim")).to_contain_text("Nothing shows: golden")
+    assert wide.errors == []
+
+
 def test_an_answer_without_proof_says_so(wide):
     page = wide.go("#/v/ad")
     wide.ask("Who is this ad for?")
-    expect(page.locator(".standing")).to_contain_text("Not grounded")
+    expect(page.locator(".standing.unverified")).to_contain_text("Not ")
     expect(page.locator(".status").first).to_have_text("Unverified")
 
 

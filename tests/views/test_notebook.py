@@ -9,6 +9,7 @@ import sys
 from dataclasses import fields, is_dataclass, replace
 from html.parser import HTMLParser
 from types import SimpleNamespace
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,8 @@ from admir.demo import QUESTIONS
 from admir.text import shown
 from admir.trace import Backtracked
 from admir.types import (
+    Claim,
+    ClaimStatus,
     Evidence,
     Frame,
     Inference,
@@ -42,6 +45,7 @@ from admir.views.notebook import (
     trace_html,
 )
 from admir.views.notebook.markup import page, tag
+from tests.answers import inferred_answer
 from tests.properties import examples
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>&amp;$\x00\u202e"
@@ -158,10 +162,42 @@ def test_an_answer_finds_the_memory_that_its_trace_lies_with(price, tmp_path):
     assert "length is not known here" in text
 
 
-def test_an_absence_is_not_called_grounded(demo, memories):
-    text = text_of(answer_html(ask(demo, "Is there a zebra?", memories=memories)))
-    assert "not grounded" in text
-    assert "nothing in the video supports an answer" in text
+def test_an_inferred_claim_is_quoted_and_says_how_sure_it_is():
+    html = answer_html(inferred_answer())
+    text = text_of(html)
+    assert "quoted; that it answers is inferred (62%), or: WAS $64 / 25% off [e1]" in text
+    assert "Quoted, not proved: these words stand in the video" in text
+    assert "draft accepted as quoted" in text
+    assert "grounded" not in text
+    assert html.count('<span class="chip inferred">') == 4
+    assert ".admir .inferred {" in html
+
+
+def test_every_status_has_a_style():
+    styles = answer_html(inferred_answer())
+    assert all(f".admir .{status} {{" in styles for status in get_args(ClaimStatus))
+
+
+@pytest.mark.parametrize(
+    ("basis", "grounded", "told"),
+    [
+        ("absence", False, "not grounded Not found; that it is absent is not proved"),
+        ("absence", True, " grounded looked for, and not there"),
+        ("premise", False, "not grounded No answer: the question supposes something that nothing"),
+        ("none", False, "not grounded no frame"),
+    ],
+)
+def test_what_an_answer_rests_on_is_said(basis, grounded, told):
+    answer = replace(
+        inferred_answer(), basis=basis, grounded=grounded, claims=(), reason="no frame"
+    )
+    assert told in text_of(answer_html(answer))
+
+
+def test_what_nothing_shows_is_said():
+    claim = Claim(text="a golden lamp", unsupported=("golden",))
+    answer = replace(inferred_answer(), claims=(claim,))
+    assert "a golden lamp  nothing shows: golden" in text_of(answer_html(answer))
 
 
 def test_a_missing_frame_is_said(price, demo, tmp_path):

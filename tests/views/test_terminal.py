@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from typing import get_args
 
+import pytest
 from rich.console import Console
 
 from admir import Memory, ask
 from admir.memory.corrections import corrected, new_correction
-from admir.types import Span
+from admir.types import Basis, Claim, Span
 from admir.views.terminal import show_answer, show_list, show_memory, show_trace
+from admir.views.words import BASES
+from tests.answers import inferred_answer
 
 
 def printed(show, *arguments, width: int = 100) -> str:
@@ -29,10 +33,56 @@ def test_an_answer_shows_claims_evidence_times_and_frames(demo, memories):
     assert str(answer.evidence[0].span) in text
 
 
-def test_an_absence_is_not_called_grounded(demo, memories):
-    text = printed(show_answer, ask(demo, "Is there a zebra?", memories=memories))
-    assert "nothing in the video supports an answer" in text
-    assert "Not grounded" in text
+def test_an_inferred_claim_is_quoted_and_says_how_sure_it_is():
+    text = printed(show_answer, inferred_answer())
+    assert "≈ inferred     NOW $48  quoted; that it answers is inferred (62%), or:" in text
+    assert "WAS $64 / 25% off" in text
+    told = "Quoted, not proved: these words stand in the video; that they answer the question is"
+    assert told in text
+    assert "grounded" not in text.lower()
+
+
+def test_an_inferred_answer_has_a_colour_of_its_own():
+    console = Console(file=io.StringIO(), width=100, force_terminal=True, color_system="standard")
+    show_answer(console, inferred_answer())
+    assert "\x1b[35m" in console.file.getvalue()
+    assert "\x1b[33m" not in console.file.getvalue()
+    assert "\x1b[32m" not in console.file.getvalue()
+
+
+def test_a_draft_with_an_inferred_claim_is_accepted_as_quoted():
+    text = printed(show_trace, inferred_answer())
+    assert "verdict: accepted as quoted; that it answers is inferred" in text
+
+
+def test_what_nothing_shows_is_said():
+    claim = Claim(text="a golden lamp", unsupported=("golden",), reason="no frame shows it")
+    text = printed(show_answer, replace(inferred_answer(), basis="none", claims=(claim,)))
+    assert "a golden lamp  nothing shows: golden  (no frame shows it)" in text
+
+
+@pytest.mark.parametrize(
+    ("basis", "grounded", "told"),
+    [
+        ("absence", False, "Not found; that it is absent is not proved (no frame)"),
+        ("absence", True, "looked for, and not there"),
+        ("premise", False, "the question supposes something that nothing in the ad speaks of"),
+        ("none", False, "Not grounded: no frame"),
+    ],
+)
+def test_what_an_answer_rests_on_is_said(basis, grounded, told):
+    answer = replace(
+        inferred_answer(), basis=basis, grounded=grounded, claims=(), reason="no frame"
+    )
+    text = printed(show_answer, answer, width=110)
+    assert told in text
+    assert ("Not" in text) == told.startswith("Not")
+
+
+@pytest.mark.parametrize("basis", get_args(Basis))
+def test_a_narrow_terminal_shows_what_it_rests_on(basis):
+    answer = replace(inferred_answer(), basis=basis)
+    assert BASES[basis] in printed(show_answer, answer, width=80)
 
 
 def test_a_trace_shows_thoughts_actions_and_verdicts(demo, memories):

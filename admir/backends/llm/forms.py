@@ -118,12 +118,15 @@ class ClaimCheck(ReplyForm):
     claim: int
     status: Literal["verified", "unverified", "contradicted"]
     reason: str
+    evidence: list[str] = Field(default=[])
+    unsupported: list[str] = Field(default=[])
 
 
 class CheckForm(ReplyForm):
-    """The word on all claims."""
+    """The word on all claims, and what the question supposes in vain."""
 
     claims: list[ClaimCheck]
+    premise: str = ""
 
 
 class JudgeForm(ReplyForm):

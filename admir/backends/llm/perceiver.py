@@ -34,7 +34,7 @@ from admir.backends.llm.parts import Part, clean, data_block, image, pixels_of
 from admir.perception.decode import Picture
 from admir.perception.grids import GRID_CELLS, Grid, make_grids
 from admir.prompts import load_prompt
-from admir.text import contains, excerpt, squash
+from admir.text import excerpt, runs_over, squash
 from admir.types import Clip, Inference, Narrative, ScreenText, Span, Subject, Utterance
 
 CAPTION_SIDE, KEYFRAME_SIDE, GRID_SIDE, TEXT_SIDE = 640, 1024, 2048, 1280
@@ -159,10 +159,11 @@ class LlmPerceiver:
         parts += await asyncio.to_thread(_labelled, reading.grids)
         parts.append(f"Focus: {clean(reading.focus)}")
         reply = await self._model.complete("expert", _text("expert"), parts, ExpertForm)
-        tied, loose = _by_ties(reply.value.findings, [*words, *reading.narrative.lines])
+        tied, loose = _by_ties(reply.value.findings, _tying_texts(reading))
         note = [f"Left out, tied to no words of the ad: {finding.text}" for finding in loose]
         return Report(
-            text="\n".join([reply.value.reading, *note]),
+            text="\n".join(note),
+            reading=" ".join(reply.value.reading.split()),
             findings=tuple(_found(finding, span) for finding in tied[:_MOST_FINDINGS]),
             usage=reply.usage,
             grids_s=tuple(grid.times_s for grid in reading.grids),
@@ -293,17 +294,24 @@ def _seen(text: str, time_s: float, pictures: Sequence[Picture]) -> Finding:
     return Finding(text=text, span=Span(start_s=at_s, end_s=at_s + 0.1), picture=picture)
 
 
+def _tying_texts(reading: GridReading) -> list[list[str]]:
+    """Words of the ad that a symbol may be tied to, in order of time: a tie may run over lines."""
+    written = sorted(reading.screen_text, key=lambda line: (line.span.start_s, line.box[1]))
+    said = [utterance.text for utterance in reading.utterances]
+    return [[line.text for line in written], said, list(reading.narrative.lines)]
+
+
 def _by_ties(
-    findings: Sequence[ExpertFinding], words: Sequence[str]
+    findings: Sequence[ExpertFinding], texts: Sequence[Sequence[str]]
 ) -> tuple[list[ExpertFinding], list[ExpertFinding]]:
     """Findings that stand, and symbols that are tied to no words (Text-Constrained Mapping)."""
     told = [f for f in findings if squash(f.text)]
-    loose = [f for f in told if f.kind == "symbol" and not _is_tied(f.tied_to, words)]
+    loose = [f for f in told if f.kind == "symbol" and not _is_tied(f.tied_to, texts)]
     return [f for f in told if f not in loose], loose
 
 
-def _is_tied(tie: str, words: Sequence[str]) -> bool:
-    return bool(squash(tie)) and any(contains(text, tie) for text in words)
+def _is_tied(tie: str, texts: Sequence[Sequence[str]]) -> bool:
+    return bool(squash(tie)) and any(runs_over(lines, tie) for lines in texts)
 
 
 def _found(finding: ExpertFinding, span: Span) -> Finding:
@@ -311,5 +319,10 @@ def _found(finding: ExpertFinding, span: Span) -> Finding:
     label = finding.kind.replace("_", " ")
     start_s, end_s = sorted((finding.start_s, finding.end_s))
     where = Span(start_s=start_s, end_s=end_s).clamp(span)
-    tie = f' (tied to "{finding.tied_to}")' if finding.kind == "symbol" else ""
-    return Finding(text=f"{label}: {finding.text}{tie}", span=where if where.duration_s else span)
+    tie = f' (tied to "{finding.tied_to}")' if squash(finding.tied_to) else ""
+    return Finding(
+        text=f"{label}: {finding.text}{tie}",
+        span=where if where.duration_s else span,
+        written=finding.kind == "on_screen_text",
+        tied_to=finding.tied_to,
+    )

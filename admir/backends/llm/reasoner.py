@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from admir.backends.base import Accepted, Check, Checked, Decision, Refined, Situation, paid_for
+from admir.backends.llm.checking import check_parts, decide, fail, open_claims
 from admir.backends.llm.conversation import evidence_line, messages_of
-from admir.backends.llm.forms import AnswerForm, CheckForm, ClaimCheck
+from admir.backends.llm.forms import AnswerForm, CheckForm
 from admir.backends.llm.model import Model, arguments_of
-from admir.backends.llm.parts import Part, clean, data_block, image
+from admir.backends.llm.parts import Part, clean, data_block
 from admir.errors import ModelError
-from admir.perception.decode import Picture
 from admir.prompts import load_prompt
-from admir.text import contains, cut, numbers, stem, words
-from admir.types import Action, Claim, Evidence, Usage
+from admir.text import content_words, cut, denials, fold, holds_word, numbers, stem, words
+from admir.types import Action, Usage
 
-MOST_FRAMES = 4
-FRAME_SIDE = 1024
 _MOST_ACTIONS = 8
 _DENIED_WORDS = 6
-_STRICTNESS = ("verified", "unverified", "contradicted")
 _AIM = 25 / 29
 """Words aimed at, of those allowed (C.2: 25, under 30)."""
 
@@ -31,11 +26,15 @@ _ASKS_FOR_SIGHT = re.compile(
     r"scenes?|objects?|colou?rs?|images?|imagery|pictur\w+|symbols?)\b|看到|画面|出现|颜色|展示|穿|拿",
     re.IGNORECASE,
 )
-_NOT = re.compile(
-    r"\b(no|not|never|none|nobody|nothing|without|neither|nor|cannot)\b|n't\b|[不没無无未非]",
-    re.IGNORECASE,
+PROMPTS = (
+    "controller",
+    "verify",
+    "verify_absence",
+    "vouched",
+    "refine",
+    "correction",
+    "weak_evidence",
 )
-PROMPTS = ("controller", "verify", "vouched", "refine", "correction", "weak_evidence")
 
 
 class LlmReasoner:
@@ -61,35 +60,16 @@ class LlmReasoner:
         return Decision(thought=thought, actions=actions, usage=reply.usage)
 
     async def check(self, check: Check) -> Checked:
-        """See `Reasoner`: claims that passed the cheap checks, with a look at cited frames."""
-        open_claims = [claim for claim in check.claims if not claim.reason]
-        if check.absent:
-            return Checked(claims=tuple(_absent(claim) for claim in check.claims))
-        if not open_claims:
+        """See `Reasoner`: question and answer as one proposition, with all that bears on it."""
+        if not open_claims(check):
             return Checked(claims=check.claims)
-        cited = [e for e in check.evidence if any(e.id in c.evidence for c in open_claims)]
-        frames, left_out = await asyncio.to_thread(_frames, check, cited)
-        parts: list[Part] = [
-            f"Question: {clean(check.question)}",
-            data_block("claims", _claim_lines(open_claims)),
-            data_block("evidence", map(evidence_line, cited)),
-            *await asyncio.to_thread(_shown, frames),
-        ]
-        if any(e.corrected or e.kind == "person" for e in cited):
-            parts.append(load_prompt("vouched").render())
-        if left_out:
-            parts.append(f"{left_out} more cited frames are not shown: count on none of them.")
+        parts = await asyncio.to_thread(check_parts, check)
         text = load_prompt("verify").render()
         try:
             reply = await self._model.complete("verify", text, parts, CheckForm)
         except ModelError as error:
-            failed = f"it could not be checked: {error}"
-            claims = _decided(check.claims, {}, missing=failed)
-            return Checked(claims=claims, usage=paid_for(error))
-        strictest = sorted(reply.value.claims, key=lambda v: _STRICTNESS.index(v.status))
-        verdicts = {verdict.claim: verdict for verdict in strictest}
-        claims = _decided(check.claims, verdicts, missing="the check left it out")
-        return Checked(claims=claims, usage=reply.usage)
+            return fail(check, f"it could not be checked: {error}", paid_for(error))
+        return decide(check, reply.value, reply.usage)
 
     async def refine(self, accepted: Accepted) -> Refined:
         """See `Reasoner`: one call names what is seen and shortens; a loss of facts undoes it.
@@ -123,8 +103,12 @@ def lacks_anchor(accepted: Accepted) -> bool:
     return (
         bool(accepted.anchors)
         and _ASKS_FOR_SIGHT.search(accepted.question) is not None
-        and not any(contains(accepted.answer, anchor) for anchor in accepted.anchors)
+        and not any(_names_some_of(anchor, accepted.answer) for anchor in accepted.anchors)
     )
+
+
+def _names_some_of(anchor: str, answer: str) -> bool:
+    return any(holds_word(answer, word) for word in content_words(anchor))
 
 
 def _as_drafted(accepted: Accepted, most: int, why: str, usage: Usage) -> Refined:
@@ -156,56 +140,8 @@ def _same_denials(before: str, after: str) -> bool:
 
 def _denied(text: str) -> list[set[str]]:
     """What is denied: the words behind each negation."""
+    plain = fold(text)
     return [
-        {stem(word) for word in words(text[match.end() :])[:_DENIED_WORDS]}
-        for match in _NOT.finditer(text)
+        {stem(word) for word in words(plain[match.end() :])[:_DENIED_WORDS]}
+        for match in denials(plain)
     ]
-
-
-def _absent(claim: Claim) -> Claim:
-    """That something is not in the video is believed after a search, never proven."""
-    return replace(claim, status="unverified", reason="the absence of something is not proven")
-
-
-def _frames(check: Check, cited: Sequence[Evidence]) -> tuple[list[tuple[str, Picture]], int]:
-    """The frames that cited evidence points at, each once, at most four; and how many more."""
-    ids = [e.id for e in cited if e.frame_s is not None]
-    found: Mapping[str, Picture] = check.look(ids[: 2 * MOST_FRAMES]) if ids else {}
-    once = {picture.time_s: (id_, picture) for id_, picture in reversed(list(found.items()))}
-    frames = [once[time_s] for time_s in sorted(once)]
-    more = len({e.frame_s for e in cited if e.frame_s is not None}) - len(frames[:MOST_FRAMES])
-    return frames[:MOST_FRAMES], max(0, more)
-
-
-def _shown(frames: Sequence[tuple[str, Picture]]) -> list[Part]:
-    return [
-        part
-        for id_, picture in frames
-        for part in (
-            f"Frame of {id_} at {picture.time_s:.3f} s:",
-            image(picture, FRAME_SIDE),
-        )
-    ]
-
-
-def _claim_lines(claims: Sequence[Claim]) -> list[str]:
-    return [f"{n}. {c.text} [{', '.join(c.evidence)}]" for n, c in enumerate(claims, start=1)]
-
-
-def _decided(
-    claims: Sequence[Claim], verdicts: Mapping[int, ClaimCheck], *, missing: str
-) -> tuple[Claim, ...]:
-    """The claims with the word on those that were open, which are numbered from 1."""
-    decided, number = [], 0
-    for claim in claims:
-        if claim.reason:
-            decided.append(claim)
-            continue
-        number += 1
-        verdict = verdicts.get(number)
-        if verdict is None:
-            decided.append(replace(claim, reason=missing))
-        else:
-            reason = " ".join(verdict.reason.split())
-            decided.append(replace(claim, status=verdict.status, reason=reason))
-    return tuple(decided)

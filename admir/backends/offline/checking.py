@@ -11,21 +11,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from admir.backends.base import Check
+from admir.backends.base import Check, Checked
 from admir.backends.offline.demands import meets, unmet_by
 from admir.backends.offline.drafting import drafts
 from admir.backends.offline.extract import EXTRACTORS, Value, same_amount
+from admir.backends.offline.grading import grade, grade_absence, grade_reading
 from admir.backends.offline.lexicon import word_list
 from admir.backends.offline.looking import misread
 from admir.backends.offline.material import material
 from admir.backends.offline.names import RankedName, same_name
 from admir.backends.offline.naming import ranked_names
+from admir.backends.offline.premise import find_premise
 from admir.backends.offline.question import Query, understand
 from admir.backends.offline.relevance import channel_of, has_term
 from admir.backends.offline.remeasuring import is_worked_out, not_read, restated
 from admir.backends.offline.saying import own_words
 from admir.perception.ocr import TextReader
-from admir.text import STATED_TIME, contains, seconds_of, squash, stem, tokenize, words
+from admir.text import STATED_TIME, contains, find_times, fold, squash, stem, tokenize, words
 from admir.types import Claim, ClaimStatus, Evidence, Span
 
 TIME_TOLERANCE_S = 1.0
@@ -60,12 +62,17 @@ class Fault:
     contradicts: bool = False
 
 
-def check_claims(check: Check, reader: TextReader) -> tuple[Claim, ...]:
+def check_claims(check: Check, reader: TextReader) -> Checked:
     """Every undecided claim with its status and the reason for it."""
     query = understand(check.question)
     if check.absent:
-        return tuple(_check_absence(query, claim, check) for claim in check.claims)
-    return tuple(_decide(query, claim, check, reader) for claim in check.claims)
+        return Checked(claims=tuple(grade_absence(query, claim, check) for claim in check.claims))
+    premise = find_premise(query, check.texts)
+    if premise is not None:
+        why = f"nothing read or heard speaks of ‘{premise.missing}’"
+        refused = tuple(c if c.reason else replace(c, reason=why) for c in check.claims)
+        return Checked(claims=refused, premise=premise.missing)
+    return Checked(claims=tuple(_decide(query, claim, check, reader) for claim in check.claims))
 
 
 def _decide(query: Query, claim: Claim, check: Check, reader: TextReader) -> Claim:
@@ -75,7 +82,7 @@ def _decide(query: Query, claim: Claim, check: Check, reader: TextReader) -> Cla
     if cited and all(e.kind == "expert" for e in cited):
         if wrong := not_read(query, claim.text, cited):
             return replace(claim, reason=wrong)
-        return replace(claim, status="expert", reason="a reading of the communication expert")
+        return grade_reading(claim, cited)
     if is_worked_out(query) and not _said_by_line(query, cited):
         return _decide_measured(query, claim, check)
     case = Case(
@@ -92,7 +99,7 @@ def _decide(query: Query, claim: Claim, check: Check, reader: TextReader) -> Cla
     if fault is not None:
         status: ClaimStatus = "contradicted" if fault.contradicts else "unverified"
         return replace(claim, status=status, reason=fault.reason)
-    return replace(claim, status="verified", reason=_support(case, seen))
+    return grade(query, replace(claim, reason=_support(case, seen)), check, case.cited)
 
 
 def _said_by_line(query: Query, cited: Sequence[Evidence]) -> bool:
@@ -101,9 +108,10 @@ def _said_by_line(query: Query, cited: Sequence[Evidence]) -> bool:
 
 
 def _decide_measured(query: Query, claim: Claim, check: Check) -> Claim:
-    wrong = restated(query, claim, check)
+    wrong, contradicts = restated(query, claim, check)
     if wrong:
-        return replace(claim, status="contradicted", reason=wrong)
+        status: ClaimStatus = "contradicted" if contradicts else "unverified"
+        return replace(claim, status=status, reason=wrong)
     return replace(claim, status="verified", reason=f"{', '.join(claim.evidence)}, measured again")
 
 
@@ -235,8 +243,7 @@ def _times(case: Case) -> Fault | None:
 def _stated_times(case: Case) -> list[float]:
     quotes = " ".join(e.quote for e in case.cited)
     own = _QUOTED.sub(" ", case.claim)
-    found = [m for m in STATED_TIME.finditer(own) if not contains(quotes, m.group())]
-    return [seconds_of(m) for m in found]
+    return [time_s for told, time_s in find_times(own) if not contains(quotes, told)]
 
 
 def _within(line: Evidence, time_s: float) -> bool:
@@ -259,9 +266,17 @@ def _whole_span(line: Evidence, everything: Sequence[Evidence]) -> Span:
 
 
 def _negation(case: Case) -> Fault | None:
-    """The claim denies what the line asserts, or asserts what it denies."""
+    """The claim denies what the line asserts, or asserts what it denies.
+
+    A line that is quoted whole says itself what it denies. Of a time, the line shows that it is so.
+    """
+    if case.query.aspect != "content":
+        denied = _denies(_QUOTED.sub(" ", case.claim))
+        return Fault(reason="it denies a time", contradicts=True) if denied else None
+    whole = [line.quote for line in case.cited if fold(line.quote) in fold(case.claim)]
+    own = fold(case.claim).replace(fold(max(whole, key=len)), " ") if whole else case.claim
     sentence = _closest_sentence(case)
-    if _denies(case.claim) != _denies(sentence) and case.query.aspect == "content":
+    if _denies(own) != (not whole and _denies(sentence)):
         return Fault(reason=f'{case.best.id} says "{sentence}"', contradicts=True)
     return None
 
@@ -324,7 +339,7 @@ def _name(case: Case) -> Fault | None:
     weak = [name for name in stated if not any(same_name(name, entry.name) for entry in strong)]
     if weak or not stated:
         best = ", ".join(entry.name for entry in strong[:count])
-        return Fault(reason=f"the name the ad puts forward is {best}", contradicts=bool(weak))
+        return Fault(reason=f"the name the ad puts forward by rule is {best}")
     return None
 
 
@@ -357,27 +372,23 @@ def _same_line(a: Evidence, b: Evidence) -> bool:
 
 
 def _look(case: Case, check: Check, reader: TextReader) -> tuple[Fault | None, list[str]]:
-    """Read the cited frames again: a fault, or the ids of the lines that are there."""
-    shown = [e for e in case.cited if channel_of(e) == "screen" and not e.corrected]
+    """Read the cited frames again: a fault, or the ids of the lines that are there.
+
+    A frame that reads otherwise speaks against the line, not against the claim: it may be OCR that
+    errs the second time.
+    """
+    terms = set(tokenize(case.claim))
+    shown = [
+        e
+        for e in case.cited
+        if channel_of(e) == "screen"
+        and not e.corrected
+        and (e.id == case.best.id or terms & set(tokenize(e.quote)))
+    ]
     shown.sort(key=lambda e: e.id != case.best.id)
     pictures = check.look([e.id for e in shown[:_MOST_LOOKS]])
     for line_id, picture in pictures.items():
         line = next(e for e in shown if e.id == line_id)
         if wrong := misread(line, picture, reader):
-            return Fault(reason=wrong, contradicts=True), []
+            return Fault(reason=wrong), []
     return None, sorted(pictures)
-
-
-def _check_absence(query: Query, claim: Claim, check: Check) -> Claim:
-    """An absence is refused when some line does answer; else it stands, unproven."""
-    found = drafts(query, check.evidence, check.duration_s)
-    fitting = [d for d in found if meets(query, d, check.evidence)]
-    if fitting:
-        line = fitting[0].evidence[0]
-        reason = f'{line.id} shows "{line.quote}"'
-        return replace(claim, status="contradicted", reason=reason)
-    looked = [e for e in check.evidence if channel_of(e) is not None]
-    shown = sum(channel_of(e) == "screen" for e in looked)
-    said = f" and {len(looked) - shown} spoken lines" if len(looked) > shown else ""
-    reason = f"nothing in {shown} lines on screen{said} answers it"
-    return replace(claim, status="unverified", reason=reason)

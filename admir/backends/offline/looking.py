@@ -8,7 +8,7 @@ from rapidfuzz.fuzz import partial_ratio
 
 from admir.perception.decode import Picture, Pixels
 from admir.perception.ocr import TextReader
-from admir.text import numbers, squash
+from admir.text import numbers, squash, words
 from admir.types import Evidence
 
 SAME_READING = 65.0
@@ -38,7 +38,8 @@ def _alike(quote: str, seen: str) -> float:
     a, b = squash(quote), squash(seen)
     if len(b) < 0.5 * len(a):
         return 0.0
-    return float(partial_ratio(a, b))
+    in_any_order = ("".join(sorted(words(text))) for text in (quote, seen))
+    return max(float(partial_ratio(a, b)), float(partial_ratio(*in_any_order)))
 
 
 def _region(line: Evidence, pixels: Pixels) -> Pixels:

@@ -14,7 +14,8 @@ from admir.text import squash
 from admir.types import Evidence, Inference
 
 _FINDING = re.compile(
-    r'^(?P<label>[^("]+?)(?: \("(?P<quote>.*)"\))?, by the rule: (?P<rule>.+), confidence [\d.]+$',
+    r'^(?P<label>[^("]+?)(?: \("(?P<quote>.*)"\))?, by the rule: (?P<rule>.+), '
+    r"confidence (?P<confidence>\d(?:\.\d+)?)$",
     re.DOTALL,
 )
 _MOST_WORDS = 27
@@ -28,6 +29,7 @@ class Reading:
     label: str
     quote: str
     rule: str
+    confidence: float
 
 
 def finding_of(inference: Inference) -> str:
@@ -42,7 +44,12 @@ def reading_in(quote: str) -> Reading | None:
     found = _FINDING.match(quote)
     if not found:
         return None
-    return Reading(label=found["label"], quote=found["quote"] or "", rule=found["rule"])
+    return Reading(
+        label=found["label"],
+        quote=found["quote"] or "",
+        rule=found["rule"],
+        confidence=float(found["confidence"]),
+    )
 
 
 def reading_drafts(given: Material) -> list[Draft]:

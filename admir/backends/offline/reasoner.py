@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from admir.backends.base import Accepted, Check, Checked, Decision, Refined, Situation
 from admir.backends.offline.checking import check_claims
 from admir.backends.offline.drafting import drafts
+from admir.backends.offline.extract import EXTRACTORS
 from admir.backends.offline.material import Draft
 from admir.backends.offline.measured import asks_a_thing
+from admir.backends.offline.premise import Premise, find_premise
 from admir.backends.offline.question import Query, understand
-from admir.backends.offline.relevance import SCREEN_KINDS, missing_names
+from admir.backends.offline.relevance import SCREEN_KINDS, channel_of, missing_names
 from admir.backends.offline.saying import language_of, say
 from admir.backends.offline.sighting import inspect_action, looks
 from admir.perception.ocr import TextReader
@@ -42,12 +44,14 @@ class OfflineReasoner:
         look = _next_look(query, situation, draft)
         if look is not None:
             return look
-        return _finish(draft) if draft else _give_up(query, situation)
+        if draft is None:
+            return _give_up(query, situation)
+        premise = find_premise(query, _known_texts(situation))
+        return _finish(draft) if premise is None else _refuse(query, situation, draft, premise)
 
     async def check(self, check: Check) -> Checked:
         """See `Reasoner`."""
-        claims = await asyncio.to_thread(check_claims, check, self._reader)
-        return Checked(claims=claims)
+        return await asyncio.to_thread(check_claims, check, self._reader)
 
     async def refine(self, accepted: Accepted) -> Refined:
         """Cut to the word limit at a clause. Extracted answers already name what is seen."""
@@ -145,6 +149,30 @@ def _finish(draft: Draft) -> Decision:
     return Decision(thought=thought, actions=(Action(tool="finish", arguments=arguments),))
 
 
+def _known_texts(situation: Situation) -> list[str]:
+    """All that is known to be read or said in the ad."""
+    lines = [e.quote for e in situation.evidence if channel_of(e) is not None]
+    return [*lines, *situation.narrative.explicit_text]
+
+
+def _refuse(query: Query, situation: Situation, draft: Draft, premise: Premise) -> Decision:
+    """No value is given for a thing that nothing speaks of; a browse makes sure of that."""
+    done = {action.tool for step in situation.steps for action in step.actions}
+    if "global_browse" not in done and situation.steps_left > 1:
+        thought = f"{draft.text} could be it, but no line speaks of {premise.missing} so far."
+        browse = Action(tool="global_browse", arguments={"question": situation.question})
+        return Decision(thought=thought, actions=(browse,))
+    line = next((e for e in situation.evidence if e.quote == premise.line), None)
+    told = {"value": draft.text, "line": premise.line, "missing": premise.missing}
+    arguments = {
+        "answer": say(query.language, "no_such_thing", **told),
+        "evidence_ids": [e.id for e in (*draft.evidence, *([line] if line else []))],
+    }
+    thought = f"Nothing read or heard speaks of {premise.missing}: {draft.text} is no answer."
+    finish = Action(tool="finish", arguments=arguments)
+    return Decision(thought=thought, actions=(finish,), last=True)
+
+
 def _give_up(query: Query, situation: Situation) -> Decision:
     """Nothing supports an answer: say so, and what would be needed."""
     missing = missing_names(query, situation.evidence)
@@ -152,7 +180,8 @@ def _give_up(query: Query, situation: Situation) -> Decision:
     thought = f"I looked through the ad and {why}."
     answer = say(query.language, _unknown(query, situation))
     arguments = {"answer": answer, "evidence_ids": [], "absent": True}
-    return Decision(thought=thought, actions=(Action(tool="finish", arguments=arguments),))
+    finish = Action(tool="finish", arguments=arguments)
+    return Decision(thought=thought, actions=(finish,), last=True)
 
 
 def _unknown(query: Query, situation: Situation) -> str:
@@ -177,7 +206,11 @@ def _unknown(query: Query, situation: Situation) -> str:
     if query.language == "zh" and query.kind.value == "quote" and not _has_han(situation):
         return "not_translated"
     sees = query.wordless and query.kind.value in ("quote", "quantity") and query.channel is None
-    return "not_seen" if sees else "not_shown"
+    if sees:
+        return "not_seen"
+    extract = EXTRACTORS.get(query.kind.value)
+    none = extract is not None and not any(map(extract, _known_texts(situation)))
+    return "not_shown" if none else "not_found"
 
 
 def _has_han(situation: Situation) -> bool:

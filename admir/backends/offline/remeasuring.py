@@ -12,6 +12,7 @@ from admir.backends.offline.drafting import drafts
 from admir.backends.offline.facts import colours_in, faces_in, ink_in
 from admir.backends.offline.lexicon import word_list
 from admir.backends.offline.material import Draft
+from admir.backends.offline.measured import asks_a_thing
 from admir.backends.offline.ordering import compared
 from admir.backends.offline.question import Query
 from admir.backends.offline.reading import reading_in
@@ -49,8 +50,10 @@ def _compared(query: Query) -> tuple[str, ...]:
     return compared(query.text) if query.kind.value == "order" else ()
 
 
-def restated(query: Query, claim: Claim, check: Check) -> str:
-    """What is wrong with a claim that was worked out, in a sentence; empty when it stands.
+def restated(query: Query, claim: Claim, check: Check) -> tuple[str, bool]:
+    """What is wrong with a claim that was worked out, and whether that contradicts it.
+
+    Empty when it stands. What was not measured, or of something else, contradicts nothing.
 
     It stands when the evidence that it cites gives what it states, worked out anew, and the frames
     that it cites, measured again, show the same.
@@ -60,11 +63,14 @@ def restated(query: Query, claim: Claim, check: Check) -> str:
     own = next((d for d in found if set(d.evidence) & set(cited)), None)
     if own is None:
         better = f'; "{found[0].text}" rests on {found[0].evidence[0].id}' if found else ""
-        return f"nothing that it cites was measured for this{better}"
+        return f"nothing that it cites was measured for this{better}", False
     same = squash(claim.text) == squash(own.text)
     if not same and not _states(query, claim.text, own, _echoes(query, cited)):
-        return f'the measurement gives "{own.text}"'
-    return _other_in_frames(cited, check.look([e.id for e in cited]))
+        of_it = query.kind.value != "colour" or not (query.quoted or asks_a_thing(query))
+        of_it = of_it or any(ink_in(e.quote) for e in own.evidence)
+        return f'the measurement gives "{own.text}"', of_it
+    wrong = _other_in_frames(cited, check.look([e.id for e in cited]))
+    return wrong, bool(wrong)
 
 
 def _echoes(query: Query, cited: Sequence[Evidence]) -> tuple[str, ...]:

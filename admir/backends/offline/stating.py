@@ -16,9 +16,11 @@ from admir.text import NUMBER_WORDS, fold, is_cjk, plain_number, spelt_number, s
 
 _SPELT = "|".join(NUMBER_WORDS)
 _ADVERBS = {"once": "1", "twice": "2", "thrice": "3"}
+_HAN = {han: str(n) for n, han in enumerate("一二三四五六七八九十", start=1)} | {"两": "2"}
 _FIGURE = re.compile(
     rf"(?P<digits>\d+(?:[.,:/]\d+)*)|\b(?P<adverb>{'|'.join(_ADVERBS)})\b|"
-    rf"\b(?P<spelt>(?:{_SPELT})(?:[ -](?:and )?(?:{_SPELT}))*)\b"
+    rf"\b(?P<spelt>(?:{_SPELT})(?:[ -](?:and )?(?:{_SPELT}))*)\b|"
+    r"(?P<han>[一二两三四五六七八九十])(?=[次遍回个人张位名种])"
 )
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」")
 _ORDINAL = re.compile(r"(?<![\d.] )\b(first|second|third|fourth|fifth|sixth|last|final)(?= [a-z])")
@@ -39,6 +41,8 @@ def figures(text: str) -> list[str]:
     for match in _FIGURE.finditer(fold(text)):
         if match["digits"]:
             found.append(plain_number(match["digits"]))
+        elif match["han"]:
+            found.append(_HAN[match["han"]])
         elif match["adverb"]:
             found.append(_ADVERBS[match["adverb"]])
         else:

@@ -24,9 +24,15 @@ from admir.views.notebook.markup import (
     span,
 )
 from admir.views.notebook.timeline import Mark
-from admir.views.words import BASES, cost_words
+from admir.views.words import cost_words, sign_of, standing_words, verdict_sign
 
 _MOST_STEPS, _LONGEST, _LONGEST_ARGUMENT = 40, 4000, 600
+_SIGNS = {"verified": "grounded", "inferred": "inferred", "unverified": "not grounded"}
+_VERDICTS = {
+    "verified": "draft accepted",
+    "inferred": "draft accepted as quoted",
+    "contradicted": "draft rejected",
+}
 
 
 def answer_html(answer: Answer, memory: Memory | None = None) -> str:
@@ -85,12 +91,10 @@ def _memory_beside(answer: Answer) -> Memory | None:
 
 def _standing(answer: Answer) -> Html:
     """Whether it is grounded and on what, in words."""
-    word = "grounded" if answer.grounded else "not grounded"
-    chip = span("chip yes" if answer.grounded else "chip no", word)
-    basis = BASES[answer.basis]
-    told = "" if basis == word else basis
-    reason = [div("soft", answer.reason)] if answer.reason else []
-    return joined((div("row", chip, span("", told)), *reason))
+    sign = sign_of(answer)
+    word, told = _SIGNS[sign], standing_words(answer)
+    row = div("row", span(f"chip {sign}", word), span("", "" if told == word else told))
+    return joined((row, div("soft", answer.reason))) if answer.reason else row
 
 
 def _looked(steps: Sequence[Step]) -> list[Mark]:
@@ -144,12 +148,11 @@ def _observation(observation: Observation) -> Html:
 
 
 def _verdict_word(verdict: Verdict) -> str:
-    return "draft accepted" if verdict.accepted else "draft rejected"
+    return _VERDICTS[verdict_sign(verdict)]
 
 
 def _verdict(verdict: Verdict) -> Html:
-    word = "yes" if verdict.accepted else "contradicted"
-    chip = span(f"chip {word}", _verdict_word(verdict))
+    chip = span(f"chip {verdict_sign(verdict)}", _verdict_word(verdict))
     anchors = ", ".join(verdict.anchors)
     told = (
         [div("soft", cut(f"Visual anchors of the check: {anchors}", _LONGEST))] if anchors else []

@@ -10,6 +10,7 @@ from admir.types import Claim, Evidence, Memory
 from admir.views.notebook.markup import Html, cut, div, joined, more, page, section, span, stated
 from admir.views.notebook.pictures import EVIDENCE_WIDTH, STRIP_WIDTH, crop, figure
 from admir.views.notebook.timeline import Lane, Mark, shot_lane, timeline
+from admir.views.words import doubt_words
 
 _MOST_CARDS, _MOST_FRAMES, _MOST_CLAIMS = 24, 8, 40
 _LONGEST = 1200
@@ -75,7 +76,7 @@ def _shared(path: str, those: Sequence[Evidence]) -> Html:
 
 
 def claims(found: Sequence[Claim]) -> Html:
-    """Each claim with its status, the evidence that it cites and the reason."""
+    """Each claim with its status, how sure it is, the evidence that it cites and the reason."""
     return joined(
         (*map(_claim, found[:_MOST_CLAIMS]), more(len(found) - _MOST_CLAIMS, "claims")),
     )
@@ -84,11 +85,12 @@ def claims(found: Sequence[Claim]) -> Html:
 def _claim(claim: Claim) -> Html:
     cited = f" [{', '.join(claim.evidence)}]" if claim.evidence else ""
     reason = f" ({claim.reason})" if claim.reason else ""
+    doubt = f" {cut(doubt_words(claim), _LONGEST)}"
     return div(
         "row",
         span(f"chip {claim.status}", claim.status),
         span("", cut(claim.text, _LONGEST)),
-        span("soft", cited + reason),
+        span("soft", doubt.rstrip() + cited + reason),
     )
 
 

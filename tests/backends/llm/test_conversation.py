@@ -191,7 +191,7 @@ def test_a_rejected_draft_brings_its_constraint_and_takes_its_evidence_away(grey
         lambda asked: finish("A door.", *evidence_ids(asked, "caption")[:1]),
     )
     server.script["verify"] = [
-        {"claims": [{"claim": 1, "status": "contradicted", "reason": "it is a door"}]}
+        {"claims": [{"claim": 1, "status": "unverified", "reason": "it is a door"}]}
     ]
     ask(grey, "What is seen?", **options, max_steps=4)
     before, after = server.asked("controller")[1], server.asked("controller")[2]

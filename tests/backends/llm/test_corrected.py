@@ -67,5 +67,8 @@ def test_what_the_expert_says_is_told_in_the_right_words(grey, server, options):
     )
     memory = corrected(grey, text="HALDEN", was="HALD3N")
     answer = ask(memory, "What does it stand for?", **options)
-    assert answer.evidence[0].quote == "strategy: HALDEN stands for calm."
+    assert [e.quote for e in answer.evidence] == [
+        "HALDEN calms.",
+        "strategy: HALDEN stands for calm.",
+    ]
     assert "HALD3N" not in server.asked("controller")[1].text
