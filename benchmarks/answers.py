@@ -10,7 +10,8 @@ An answer is right when it holds one of the accepted ones (one of 20 letters or 
 by 7 %); of a time, when it states one within
 0.7 s of the truth; of a count, when its first number is that. `absent` (nothing of that kind is in
 the ad), `speech` with `unknown` and `object` (a wordless thing) are right when they are refused:
-the answer is not grounded. Prints `kind right asked share`; `exact` joins the kinds with an answer.
+the answer rests on nothing that is there (its basis is none, absence or premise). Prints
+`kind right asked share`; `exact` joins the kinds with an answer.
 """
 
 from __future__ import annotations
@@ -76,12 +77,12 @@ def group(row: Mapping[str, Any]) -> str:
 def is_right(row: Mapping[str, Any], answer: Answer) -> bool:
     """See the module."""
     if group(row) in ("absent", "unknown"):
-        return not answer.grounded
+        return answer.basis in ("none", "absence", "premise")
     if row["kind"] == "time" and _times(row["answers"]):
         stated = _times(re.findall(STATED_TIME.pattern, answer.answer) and [answer.answer])
         return any(abs(a - b) <= TIME_SLACK_S for a in stated for b in _times(row["answers"]))
-    if answer.basis == "none":
-        return False
+    if answer.basis == "none" and not any(claim.alternatives for claim in answer.claims):
+        return False  # a rejected draft; one of several that could answer is an answer
     if row["kind"] in ("count", "people") and (wanted := _counts(row["answers"])):
         counted = _counts([answer.answer], first=True)
         words = [a for a in row["answers"] if not _counts([a])]

@@ -67,7 +67,7 @@ SUBJECT = re.compile(
 )
 THING = re.compile(r"\b(?:for|is|does|of) the ((?:[a-z]+ )?[a-z]+)(?=\?| (?:do|over|promoted)\b)")
 DRAFTED = re.compile(
-    r"^(?:Question|The whole answer):[^\n]*$|<\w+ kind=\"claims\">.*?</\w+>",
+    r"^Question:[^\n]*$|<\w+ kind=\"(?:claims|the whole answer|in no line[^\"]*)\">.*?</\w+>",
     re.MULTILINE | re.DOTALL,
 )
 NO_THING = re.compile(

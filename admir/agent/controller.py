@@ -28,6 +28,7 @@ from admir.agent.outcome import (
     cited_by,
     has_searched,
     is_grounded,
+    is_undecided,
     limits_of,
     memory_warnings,
     reject,
@@ -292,9 +293,7 @@ class Agent:
         verdict = state["verdict"]
         if verdict is None:
             return self.next_turn(state)
-        decision = state["decision"]
-        ends = verdict.accepted or (decision is not None and decision.last)
-        return "refine" if ends else "backtrack"
+        return "refine" if verdict.accepted or _is_last(state) else "backtrack"
 
     def next_turn(self, state: State) -> Literal["reason", "refine"]:
         """Go on while there are steps and budget."""
@@ -325,8 +324,7 @@ class Agent:
 
     async def refine(self, state: State, writer: StreamWriter) -> dict[str, Any]:
         """The final wording; where the budget is spent, of the best draft, ungrounded."""
-        decision = state["decision"]
-        last = decision is not None and decision.last
+        last = _is_last(state)
         draft, verdict = chosen(state["draft"], state["verdict"], state["best"], last=last)
         cited = cited_by(verdict, state["ledger"])
         spent = state["spent"] or self.budget.spent(state["usage"])
@@ -380,6 +378,13 @@ class Agent:
         parts.append(verdict.reason if verdict else "no draft was handed in")
         parts += limits_of(self.memory, self.question)
         return "; ".join(part for part in parts if part)
+
+
+def _is_last(state: State) -> bool:
+    """Whether the draft is the end, also where it does not stand."""
+    decision, verdict = state["decision"], state["verdict"]
+    undecided = verdict is not None and is_undecided(verdict)
+    return undecided or (decision is not None and decision.last)
 
 
 def _load_graph() -> Any:

@@ -162,6 +162,12 @@ def compares_words_alone(memory: Memory, settings: Settings) -> bool:
     return hashed and settings.embedder == "auto" and settings.preset != "offline"
 
 
+def is_undecided(verdict: Verdict) -> bool:
+    """Whether a draft fails only since others could answer as well: to look on would not help."""
+    bad = [c for c in verdict.claims if c.status in ("unverified", "contradicted")]
+    return bool(bad) and all(claim.alternatives for claim in bad)
+
+
 def is_grounded(verdict: Verdict | None) -> bool:
     """Whether every claim is verified, or names what the expert may name."""
     return (

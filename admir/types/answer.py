@@ -150,7 +150,8 @@ class Claim:
     """One statement of a draft, and what became of it.
 
     `unsupported` are the words of it that nothing shows. An `inferred` claim has a `confidence` in
-    [0, 1] and, as `alternatives`, the answers that came next.
+    [0, 1] and, as `alternatives`, the answers that came next; an unverified one has them where
+    several could answer and none leads.
     """
 
     text: str

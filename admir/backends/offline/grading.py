@@ -57,13 +57,13 @@ def grade(query: Query, claim: Claim, check: Check, cited: Sequence[Evidence]) -
     best = others[0] if others else None
     if own is not None and best is not None and best.score >= _TIED * own.score:
         listed = " / ".join(d.text for d in (own, *others)[:_MOST_RIVALS])
-        return replace(claim, status="unverified", reason=f"several could answer: {listed}")
+        claim = replace(claim, status="unverified", reason=f"several could answer: {listed}")
+    else:
+        claim = replace(claim, status="inferred")
     return replace(
         claim,
-        status="inferred",
         confidence=round((1 + share) / 2 * _lead(own, others), 2),
         alternatives=tuple(d.text for d in others[: _MOST_RIVALS - 1]),
-        reason=claim.reason,
     )
 
 

@@ -38,8 +38,8 @@ def _alike(quote: str, seen: str) -> float:
     a, b = squash(quote), squash(seen)
     if len(b) < 0.5 * len(a):
         return 0.0
-    in_any_order = ("".join(sorted(words(text))) for text in (quote, seen))
-    return max(float(partial_ratio(a, b)), float(partial_ratio(*in_any_order)))
+    same_words = sorted(words(quote)) == sorted(words(seen))
+    return 100.0 if same_words else float(partial_ratio(a, b))
 
 
 def _region(line: Evidence, pixels: Pixels) -> Pixels:
