@@ -98,6 +98,7 @@ def _gather(
         nearby=nearby,
         anchors=visual_anchors(cited or evidence, memory) if looks else (),
         texts=(*(line.text for line in written), *(utterance.text for utterance in said)),
+        speech_known=memory.speech_is_known,
         doubts=find_doubts(claims, evidence, nearby),
         look=lambda ids: cited_frames(ids, evidence, memory) if looks else {},
         look_at=lambda times_s: frames_at(memory, times_s) if looks else [],
@@ -224,6 +225,8 @@ def _verdict(
     bad = [c for c in claims if c.status in ("unverified", "contradicted")]
     weak = bad or [c for c in claims if c.status not in STANDING]
     reasons = dict.fromkeys(c.reason or "it is not verified" for c in weak)
+    if checked.premise and not any(checked.premise in reason for reason in reasons):
+        reasons[f"the question supposes, and nothing bears out: {checked.premise}"] = None
     return Verdict(
         accepted=bool(claims) and not bad,
         claims=claims,

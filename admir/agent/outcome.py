@@ -79,10 +79,10 @@ def rejection_words(rejection: Rejection) -> dict[str, str]:
     words = [word for claim in rejection.claims for word in claim.unsupported]
     return {
         "draft": rejection.draft,
-        "reasons": rejection.reason,
+        "reasons": rejection.reason.rstrip(". "),
         "ranges": ", ".join(map(str, rejection.ranges)) or "nothing",
         "stood": " / ".join(stood) or "none of it",
-        "words": ", ".join(f'"{word}"' for word in words) or "none",
+        "words": ", ".join(f"'{word}'" for word in words) or "none",
     }
 
 

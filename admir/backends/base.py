@@ -233,6 +233,8 @@ class Check:
     """What is seen in the evidence: W of eq. 5."""
     texts: tuple[str, ...]
     """All that is read and said in the ad."""
+    speech_known: bool
+    """False where nobody has listened: see `ClipView`."""
     doubts: tuple[str, ...]
     """Names in the draft that stand in no line: frames may show them, or nothing does."""
     look: Callable[[Sequence[str]], Mapping[str, Picture]]

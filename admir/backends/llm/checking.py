@@ -46,10 +46,11 @@ def check_parts(check: Check) -> list[Part]:
     ]
     if check.absent:
         parts.append(load_prompt("verify_absence").render(span=str(check.span)))
-    else:
-        parts.append(data_block("evidence", map(evidence_line, cited)))
+    parts.append(data_block("evidence", map(evidence_line, cited)))
     parts.append(data_block("also on screen or said then", map(_line, check.nearby)))
-    if check.anchors:
+    if not check.speech_known:
+        parts.append("Speech is unknown: the sound was not transcribed.")
+    if check.anchors and not check.absent:
         parts.append(data_block("seen there", check.anchors))
     if check.doubts:
         parts.append(data_block("in no line: the frames show it, or nothing does", check.doubts))

@@ -140,7 +140,7 @@ class LlmPerceiver:
         prompt = f"inspect_{inspection.mode}"
         reply = await self._model.complete("inspect", _text(prompt), parts, InspectionForm)
         seen = [s for s in reply.value.findings if squash(s.text)][:_MOST_FINDINGS]
-        findings = tuple(_seen(s.text, s.time_s, inspection.pictures) for s in seen)
+        findings = tuple(_seen(s.text, s.time_s, inspection) for s in seen)
         return Report(
             text=reply.value.summary, findings=findings, usage=reply.usage, grids_s=looked
         )
@@ -287,11 +287,12 @@ def _narrative(form: StoryForm, whole: Span) -> Narrative:
     )
 
 
-def _seen(text: str, time_s: float, pictures: Sequence[Picture]) -> Finding:
+def _seen(text: str, time_s: float, inspection: Inspection) -> Finding:
     """A finding on the frame nearest to the time that the model gives."""
-    picture = min(pictures, key=lambda p: abs(p.time_s - time_s))
+    picture = min(inspection.pictures, key=lambda p: abs(p.time_s - time_s))
     at_s = picture.time_s
-    return Finding(text=text, span=Span(start_s=at_s, end_s=at_s + 0.1), picture=picture)
+    end_s = max(at_s, min(at_s + 0.1, inspection.span.end_s))
+    return Finding(text=text, span=Span(start_s=at_s, end_s=end_s), picture=picture)
 
 
 def _tying_texts(reading: GridReading) -> list[list[str]]:

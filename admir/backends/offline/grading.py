@@ -52,8 +52,12 @@ def grade(query: Query, claim: Claim, check: Check, cited: Sequence[Evidence]) -
     own = next((d for d in rivals if _rests_on(d, cited)), None)
     others = [d for d in rivals if d is not own and not contains(claim.text, d.text)]
     share = _share_named(query, check, cited, alone=not others)
-    if query.kind.value not in RANKED and share == 1.0 and (own is rivals[0] if rivals else True):
+    first = not rivals or own is rivals[0]
+    if query.understood and query.kind.value not in RANKED and share == 1.0 and first:
         return verified
+    if not query.understood:
+        why = "it stands there, and nothing says that it answers this"
+        return replace(claim, status="unverified", reason=why)
     best = others[0] if others else None
     if own is not None and best is not None and best.score >= _TIED * own.score:
         listed = " / ".join(d.text for d in (own, *others)[:_MOST_RIVALS])
@@ -109,7 +113,7 @@ def grade_absence(query: Query, claim: Claim, check: Check) -> Claim:
     """An absence is refused when some line does answer; else it stands, unproven."""
     found = drafts(query, check.evidence, check.duration_s)
     fitting = [d for d in found if meets(query, d, check.evidence)]
-    if fitting:
+    if fitting and query.understood:
         line = fitting[0].evidence[0]
         reason = f'{line.id} shows "{line.quote}"'
         status: ClaimStatus = "unverified" if query.kind.value in RANKED else "contradicted"

@@ -28,7 +28,7 @@ from admir.text import squash, words
 from admir.types import Evidence
 
 _ASKS_INK = re.compile(
-    r"\b(letters?|text|captions?|subtitles?|words?|name|logo|font|slogan|title|writing|price)\b|"
+    r"\b(letters?|lettering|typeface|wordmark|text|captions?|subtitles?|words?|name|logo|font|slogan|title|writing|price)\b|"
     r"字|标语|字幕|文字|标题"
 )
 _ASKS_GROUND = re.compile(r"\bback ?ground\b|\bbehind\b|背景|底色")

@@ -57,6 +57,11 @@ class Query:
     vertical: bool
     wordless: bool
 
+    @property
+    def understood(self) -> bool:
+        """Whether a word or a kind says what would answer; the last kind takes everything."""
+        return self.kind.name != kinds()[-1].name or bool(self.terms or self.quoted)
+
     def window(self, duration_s: float) -> Span | None:
         """The stretch of the video that the question is about, if it says so."""
         if self.range is not None:

@@ -61,6 +61,8 @@ class OfflineReasoner:
 
 def _best_draft(query: Query, situation: Situation) -> Draft | None:
     """The best draft that was not already rejected."""
+    if not query.understood:
+        return None
     refused = {squash(rejection.draft) for rejection in situation.rejections}
     found = drafts(query, situation.evidence, situation.video.duration_s)
     return next((draft for draft in found if squash(draft.text) not in refused), None)

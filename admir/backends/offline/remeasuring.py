@@ -12,7 +12,7 @@ from admir.backends.offline.drafting import drafts
 from admir.backends.offline.facts import colours_in, faces_in, ink_in
 from admir.backends.offline.lexicon import word_list
 from admir.backends.offline.material import Draft
-from admir.backends.offline.measured import asks_a_thing
+from admir.backends.offline.measured import asks_a_thing, asks_ink
 from admir.backends.offline.ordering import compared
 from admir.backends.offline.question import Query
 from admir.backends.offline.reading import reading_in
@@ -66,11 +66,18 @@ def restated(query: Query, claim: Claim, check: Check) -> tuple[str, bool]:
         return f"nothing that it cites was measured for this{better}", False
     same = squash(claim.text) == squash(own.text)
     if not same and not _states(query, claim.text, own, _echoes(query, cited)):
-        of_it = query.kind.value != "colour" or not (query.quoted or asks_a_thing(query))
-        of_it = of_it or any(ink_in(e.quote) for e in own.evidence)
-        return f'the measurement gives "{own.text}"', of_it
+        return f'the measurement gives "{own.text}"', _is_of_it(query, own)
+    if not _is_of_it(query, own):
+        return "the whole picture was measured, and not what is asked about", False
     wrong = _other_in_frames(cited, check.look([e.id for e in cited]))
     return wrong, bool(wrong)
+
+
+def _is_of_it(query: Query, own: Draft) -> bool:
+    """Whether what was measured is what the question is about, and not the picture around it."""
+    if query.kind.value != "colour" or any(ink_in(e.quote) for e in own.evidence):
+        return True
+    return not (query.quoted or asks_ink(query.text) or asks_a_thing(query))
 
 
 def _echoes(query: Query, cited: Sequence[Evidence]) -> tuple[str, ...]:
