@@ -40,7 +40,7 @@ check: .venv/ready-dev ## Format, lint, types, floors and tests
 	@$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory test
 
-bench: .venv/ready-dev ## Run the benchmarks (VIDEO=FILE, MEDIA=folder of ads, DATA=E-VAds, SERVER=model server; each optional)
+bench: .venv/ready-dev ## Run the benchmarks (VIDEO=FILE, MEDIA and ADS=folders of ads, DATA=E-VAds, SERVER=model server; each optional)
 	@rm -rf bench-memories
 	@echo "==> Speed and memory of a build (VIDEO)"
 	@$(BIN)/python benchmarks/build.py $(or $(VIDEO),admir/demo/ad.mp4)
@@ -54,6 +54,8 @@ bench: .venv/ready-dev ## Run the benchmarks (VIDEO=FILE, MEDIA=folder of ads, D
 	@echo "==> Answers (the bundled ad, and MEDIA)"
 	@$(BIN)/python benchmarks/answers.py $(if $(MEDIA),--media $(MEDIA))
 	@$(BIN)/python benchmarks/answers.py --truth benchmarks/truth/second $(if $(MEDIA),--media $(MEDIA))
+	@echo "==> Whether wrong drafts are accepted, or right ones refused (the bundled ad, and ADS)"
+	@$(BIN)/python benchmarks/verification.py $(if $(ADS),--data $(ADS))
 	@echo "==> Shot boundaries (drawn, and MEDIA)"
 	@$(BIN)/python benchmarks/shots.py --videos $(or $(VIDEOS),40)
 	@$(if $(MEDIA),$(BIN)/python benchmarks/shots.py --media $(MEDIA))
