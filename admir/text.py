@@ -51,20 +51,29 @@ _NUMBER_WORDS = {word: n for n, word in enumerate(_UNITS.split())} | {
 NUMBER_WORDS = (*_NUMBER_WORDS, "hundred", "thousand")
 """English words that numbers are spelt with."""
 
+_MOST_SPELT = 10**12
+"""`hundred` said a thousand times is no number."""
+
 _SPELT_WORD = "|".join(NUMBER_WORDS)
 _SPELT = re.compile(rf"\b(?:{_SPELT_WORD})(?: (?:and )?(?:{_SPELT_WORD}))*\b")
-STATED_TIME = re.compile(r"(\d+(?:\.\d+)?) ?(?:(?:s|secs?|seconds?)\b|秒)|\b(\d{1,2}):(\d{2})\b")
+STATED_TIME = re.compile(
+    r"(?<![\d.])(\d{1,6}(?:\.\d{1,6})?) ?(?:(?:s|secs?|seconds?)\b|秒)|\b(\d{1,2}):(\d{2})\b"
+)
 """A time in the video as an answer states it: `12.5 s`, `3 seconds`, `3 秒`, `0:27`."""
 
 _RANGE_START = re.compile(
-    r"(\d+(?:\.\d+)?) ?(?:s|secs?|seconds?|秒)? ?(?:-|–|—|~|to|and|until|till|到|至) ?"
-    r"(?=\d+(?:\.\d+)? ?(?:(?:s|secs?|seconds?)\b|秒))"
+    r"(?<![\d.$€£¥₹])(\d{1,6}(?:\.\d{1,6})?) ?(?:s|secs?|seconds?|秒)? ?"
+    r"(?:-|–|—|~|to|and|until|till|到|至) ?"
+    r"(?=\d{1,6}(?:\.\d{1,6})? ?(?:(?:s|secs?|seconds?)\b|秒))"
 )
 """The first number of a range of times: `between 47.1 and 47.4 s`."""
 
 _DENIAL = re.compile(
-    r"\b(no|not|never|none|nobody|nothing|nowhere|without|neither|nor|cannot)\b|n't\b|[不没無无未非]"
+    r"\b(?:no(?!\.? ?\d)|not|never|none|nobody|nothing|nowhere|without|neither|nor|cannot|lacks?|"
+    r"missing|absent|kein\w*|nicht|ohne|pas|aucune?|sans|sin|ning[uú]n[ao]?|nenhum\w*)\b|n't\b|"
+    r"[不没無无未非](?![仅但过來来常印])|ない|ません|なし|없|않"
 )
+"""Words that deny, in the languages of questions; of Chinese not `非常` and the like."""
 
 _own = threading.local()
 """Of each thread its own stemmer: one writes down the word that it is at."""
@@ -157,10 +166,10 @@ def seconds_of(stated: re.Match[str]) -> float:
     return float(stated[1]) if stated[1] else 60 * int(stated[2]) + int(stated[3])
 
 
-def find_times(text: str) -> tuple[tuple[str, float], ...]:
-    """Times in the video that a text states, in its order, both ends of a range: words, seconds."""
-    found = {m.start(): (m.group(), seconds_of(m)) for m in STATED_TIME.finditer(text)}
-    found |= {m.start(): (m.group(), float(m[1])) for m in _RANGE_START.finditer(text)}
+def find_times(text: str) -> tuple[tuple[int, int, float], ...]:
+    """Times in the video that a text states, both ends of a range: start and end in it, seconds."""
+    found = {m.start(): (*m.span(), seconds_of(m)) for m in STATED_TIME.finditer(text)}
+    found |= {m.start(): (*m.span(), float(m[1])) for m in _RANGE_START.finditer(text)}
     return tuple(found[start] for start in sorted(found))
 
 
@@ -183,9 +192,9 @@ def spelt_number(text: str) -> int:
     total = group = 0
     for part in re.findall(r"[a-z]+", fold(text)):
         if part == "hundred":
-            group = max(1, group) * 100
+            group = min(max(1, group) * 100, _MOST_SPELT)
         elif part == "thousand":
-            total, group = total + max(1, group) * 1000, 0
+            total, group = min(total + max(1, group) * 1000, _MOST_SPELT), 0
         else:
             group += _NUMBER_WORDS.get(part, 0)
     return total + group

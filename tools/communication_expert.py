@@ -18,7 +18,7 @@ from admir.perception.grids import (
     drop_repeats,
     make_grids,
 )
-from admir.text import contains, squash
+from admir.text import contains, squash, words
 from admir.tools.base import (
     Arguments,
     Tool,
@@ -28,6 +28,9 @@ from admir.tools.base import (
     refuse_beyond_end,
 )
 from admir.types import Evidence, Memory, Span
+
+_MOST_OF = 0.6
+"""Share of a phrase that lines hold together, where none holds it whole."""
 
 
 class CommunicationExpert(Arguments):
@@ -94,8 +97,8 @@ def _evidence(memory: Memory, finding: Finding, span: Span) -> list[Evidence]:
     lines that hold them stand in their place; where none does, it is a caption, and proves nothing.
     """
     where = finding.span.clamp(span)
-    words = finding.tied_to or (finding.text.partition(": ")[2] if finding.written else "")
-    tied = _lines_holding(memory, words, where) if squash(words) else []
+    phrase = finding.tied_to or (finding.text.partition(": ")[2] if finding.written else "")
+    tied = _lines_holding(memory, phrase, where) if squash(phrase) else []
     if finding.written and tied:
         return tied
     own = Evidence(
@@ -108,11 +111,16 @@ def _evidence(memory: Memory, finding: Finding, span: Span) -> list[Evidence]:
     return [own, *tied]
 
 
-def _lines_holding(memory: Memory, words: str, span: Span) -> list[Evidence]:
-    """The lines of a range that hold the words, or each a part of them."""
+def _lines_holding(memory: Memory, phrase: str, span: Span) -> list[Evidence]:
+    """The lines of a range that hold the phrase, or each a part of it and together most."""
     lines = line_evidence(memory, memory.screen_text, [span])
-    whole = [e for e in lines if contains(e.quote, words)]
-    return whole or [e for e in lines if len(squash(e.quote)) > 1 and contains(words, e.quote)]
+    whole = [e for e in lines if contains(e.quote, phrase)]
+    if whole:
+        return whole
+    wanted = set(words(phrase))
+    parts = [e for e in lines if words(e.quote) and set(words(e.quote)) <= wanted]
+    held = {word for part in parts for word in words(part.quote)}
+    return parts if len(held) >= _MOST_OF * len(wanted) else []
 
 
 TOOL = Tool(name="communication_expert", arguments=CommunicationExpert, run=run)

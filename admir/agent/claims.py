@@ -33,6 +33,7 @@ _JOINED_LINES, _JOINED_GAP_S = 4, 3.0
 _SAME_CLAIM = 0.6
 """Share of the content words of a rejected claim that makes another wording of it the same."""
 
+_LEAST_STEM = 4
 _ABBREVIATED = "".join(
     rf"(?<!\b{s}\.)" for s in ("Dr", "Mr", "Mrs", "Ms", "St", "No", "vs", r"[A-Z]")
 )
@@ -47,15 +48,19 @@ _CLAUSE = re.compile(
 )
 """Where a sentence goes on with a clause of its own: ` and it ends in June`."""
 
+_HAS_VERB = re.compile(rf"\b{_VERB}\b")
 _SENTENCE = re.compile(
     rf"(?<=[.!?;]){_ABBREVIATED}(?!(?<=\d\.)\s+\d)\s+(?=[\"“'A-Z0-9$€£])|(?<=[。！？；])|\s/\s"
 )
-_QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”|「([^」]{2,})」")
+_QUOTED = re.compile(
+    r"\"([^\"]*)\"|“([^”]*)”|「([^」]*)」|『([^』]*)』|«([^»]*)»|(?<!\w)[‘']([^‘’']{2,})[’'](?!\w)"
+)
 _NAME = re.compile(r"(?<=[\w,;:)\"”] )([A-Z][\w&-]{2,})")
 _COUNT = re.compile(
     r"(?<![\d.,:/$€£¥₹#-])(\d{1,2}) "
-    r"(?!(?:percent|dollars?|euros?|pounds?|cents?|off|seconds?|minutes?|hours?|days?|weeks?|months?|"
-    r"years?|times?)\b)(?=[^\W\d_]{3})"
+    r"(?!(?:percent|dollars?|euros?|pounds?|cents?|off|yuan|yen|rupees?|francs?|seconds?|minutes?|"
+    r"hours?|days?|weeks?|months?|years?|times?|miles?|met(?:er|re)s?|grams?|kilos?|lit(?:er|re)s?|"
+    r"calories|watts?|degrees?|points?|customers?|users?|people who)\b)(?=[^\W\d_]{3})"
 )
 """A small number of things, `5 people`, and of no unit: frames show it; no line needs to."""
 
@@ -63,11 +68,16 @@ _COUNT = re.compile(
 def split_claims(answer: str) -> tuple[str, ...]:
     """The statements of an answer: its sentences and clauses, uncut inside quotation marks."""
     quoted = [match.span() for match in _QUOTED.finditer(answer)]
-    cuts = sorted(
-        (m.start(), m.end())
+    found = [
+        m
         for m in (*_SENTENCE.finditer(answer), *_CLAUSE.finditer(answer))
         if not any(start < m.start() < end for start, end in quoted)
-    )
+    ]
+    cuts: list[tuple[int, int]] = []
+    for m in sorted(found, key=lambda m: m.start()):
+        before = answer[cuts[-1][1] if cuts else 0 : m.start()]
+        if m.re is _SENTENCE or _HAS_VERB.search(before):  # a list of nouns is no clause
+            cuts.append(m.span())
     starts = [0, *(end for _, end in cuts)]
     ends = [*(start for start, _ in cuts), len(answer)]
     parts = (answer[a:b].strip() for a, b in zip(starts, ends, strict=True))
@@ -84,7 +94,13 @@ def claims_of(draft: Finish, evidence: Sequence[Evidence]) -> tuple[Claim, ...]:
     unknown = [i for i in draft.evidence_ids if i not in known]
     reason = f"it cites {', '.join(unknown)}, which was never observed" if unknown else ""
     return tuple(
-        Claim(text=text, evidence=cited, reason=reason, unsupported=tuple(unknown))
+        Claim(
+            text=text,
+            evidence=cited,
+            reason=reason,
+            unsupported=tuple(unknown),
+            checked=bool(reason),
+        )
         for text in split_claims(draft.answer)
     )
 
@@ -97,21 +113,23 @@ def cheap_check(
         return claim
     cited = [e for e in evidence if e.id in claim.evidence]
     if not cited:
-        return replace(claim, reason="it cites no evidence")
+        return replace(claim, reason="it cites no evidence", checked=True)
     if all(e.kind == "caption" for e in cited):
-        return replace(claim, reason="only captions are cited, and a caption proves nothing")
+        why = "only captions are cited, and a caption proves nothing"
+        return replace(claim, reason=why, checked=True)
     fault = _unheld_quote(claim, cited, nearby) or _unheld_number(claim, cited, nearby)
     if not fault:
         return claim
     words, reason = fault
-    return replace(claim, reason=reason, unsupported=(words,))
+    return replace(claim, reason=reason, unsupported=(words,), checked=True)
 
 
 def find_doubts(
     claims: Sequence[Claim], evidence: Sequence[Evidence], nearby: Sequence[Evidence]
 ) -> tuple[str, ...]:
     """Names and counts in open claims that no line holds: only a look can tell."""
-    held = [f"{e.speaker or ''} {e.quote}" for e in (*evidence, *nearby) if e.kind != "caption"]
+    lines = [e for e in (*evidence, *nearby) if e.kind in PROVING]
+    held = [f"{e.speaker or ''} {e.quote}" for e in lines]
     found: dict[str, None] = {}
     for claim in claims:
         if not claim.reason:
@@ -133,8 +151,8 @@ def _unheld_quote(
     """A quote that no line holds, alone or with the lines that follow it; and why it fails."""
     held = list(_texts([e for e in (*cited, *nearby) if e.kind in PROVING]))
     for groups in _QUOTED.findall(claim.text):
-        quote = next(part for part in groups if part)
-        if not any(contains(text, quote) for text in held):
+        quote = next((part for part in groups if len(part) > 1), "")
+        if quote and not any(contains(text, quote) for text in held):
             return quote, _why_unheld(f'"{quote}"', quote, cited, "says")
     return None
 
@@ -171,9 +189,9 @@ def _unheld_number(
     """
     held = {n for e in (*cited, *nearby) if e.kind in PROVING for n in numbers(e.quote)}
     text = claim.text
-    for words, time_s in find_times(text):
+    for start, end, time_s in reversed(find_times(text)):
         if any(_covers(e, time_s) or _lasts(e, time_s) for e in cited):
-            text = text.replace(words, " ", 1)
+            text = f"{text[:start]} {text[end:]}"
     if any(e.frame_s is not None for e in cited):
         told = {n for e in cited if e.kind not in PROVING for n in numbers(e.quote)}
         text = _COUNT.sub(lambda m: m.group() if m[1] in told else " ", text)
@@ -206,7 +224,7 @@ def find_repeat(claims: Sequence[Claim], rejections: Sequence[Rejection]) -> tup
         for rejection in rejections:
             if set(claim.evidence) <= set(rejection.evidence):
                 for failed in rejection.claims:
-                    if _is_bad(failed) and _says_the_same(claim, failed):
+                    if failed.checked and _is_bad(failed) and _says_the_same(claim, failed):
                         return number, failed.reason
     return -1, ""
 
@@ -216,14 +234,27 @@ def _is_bad(claim: Claim) -> bool:
 
 
 def _says_the_same(claim: Claim, failed: Claim) -> bool:
-    """Whether a claim still has the words for which another failed, or nearly all of that."""
-    if bool(denials(claim.text)) != bool(denials(failed.text)):
+    """Whether a claim says what failed, and nothing that the other did not say.
+
+    It has the words for which that failed, most of the others, and no new number or word.
+    """
+    wanted, given = content_words(failed.text), content_words(claim.text)
+    if not wanted or bool(denials(claim.text)) != bool(denials(failed.text)):
         return False
-    if failed.unsupported and not any(_has(claim.text, words) for words in failed.unsupported):
+    if not all(_has(claim.text, words) for words in failed.unsupported):
         return False
-    wanted = content_words(failed.text)
     held = [word for word in wanted if holds_word(claim.text, word)]
-    return len(held) >= _SAME_CLAIM * len(wanted)
+    new = [word for word in given if not _is_form_of_any(word, wanted)]
+    return len(held) >= _SAME_CLAIM * len(wanted) and not new
+
+
+def _is_form_of_any(word: str, others: Sequence[str]) -> bool:
+    """Whether it is one of the words in another form: `golden` of `gold`."""
+    alike = word[:_LEAST_STEM]
+    return any(
+        holds_word(other, word) or (len(alike) == _LEAST_STEM and other.startswith(alike))
+        for other in others
+    )
 
 
 def _has(text: str, phrase: str) -> bool:

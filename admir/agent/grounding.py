@@ -6,6 +6,7 @@ that is on screen or said meanwhile, and the frames: what speaks for it, and wha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -21,13 +22,18 @@ from admir.agent.claims import (
 from admir.backends.base import Check, Checked, Reasoner, Rejection
 from admir.memory.pixels import frames_at
 from admir.perception.decode import Picture
-from admir.text import cut, denials, find_times, squash
+from admir.text import cut, denials, find_times, fold, squash
 from admir.tools.base import screen_evidence, speech_evidence
 from admir.tools.finish import Finish
 from admir.types import Claim, Evidence, Memory, Span, Usage, Verdict
 
-MOST_NEARBY = 60
-"""Lines beside the cited ones, those that stay longest: of a whole ad there may be hundreds."""
+MOST_NEARBY, MOST_READ = 60, 1_000
+"""Lines beside the cited ones, those that stay longest; for an absence all that any ad has."""
+
+_NAMED_TIME = re.compile(
+    r"(?:\b(?:at|around|near)(?: about| around| second)?|\bbetween|\bfrom|"
+    r"\b(?:between|from) [\d.:]+ ?(?:s|secs?|seconds?)? ?(?:and|to|-)|第|从)\s*$"
+)
 
 _SAME_FRAME_S = 1.0
 _AROUND_S = 0.5
@@ -58,13 +64,15 @@ async def verify(
     refused without a call (2.3.1).
     """
     claims = claims_of(draft, evidence)
+    if not claims:
+        return Verdict(accepted=False, claims=(), reason="it says nothing"), Usage()
     refused = _refuse(draft, claims, searched, rejections)
     if refused is not None:
         return refused, Usage()
     check = _gather(draft, question, claims, evidence, memory, looks=looks)
     checked = await reasoner.check(check)
     kept = tuple(
-        _kept(before, after, evidence, absent=draft.absent)
+        _kept(before, after, evidence, denied=draft.absent and bool(denials(before.text)))
         for before, after in zip_longest(check.claims, checked.claims[: len(check.claims)])
         if before is not None
     )
@@ -83,9 +91,11 @@ def _gather(
     """All that speaks for the draft and against it; claims that code refuses have their reason."""
     cited = [e for e in evidence if e.id in draft.evidence_ids]
     span = asked_span(question, memory)
-    nearby = _lines_in(memory, [span]) if draft.absent else _lines_beside(cited, memory)
-    if not draft.absent:
-        claims = tuple(cheap_check(claim, evidence, nearby) for claim in claims)
+    nearby = _lines_in(memory, [span], MOST_READ) if draft.absent else _lines_beside(cited, memory)
+    claims = tuple(
+        claim if draft.absent and denials(claim.text) else cheap_check(claim, evidence, nearby)
+        for claim in claims
+    )
     written, said = memory.screen_text, memory.utterances
     return Check(
         question=question,
@@ -124,17 +134,21 @@ def _refuse(
         claim if number not in (-1, n) else replace(claim, reason=reason)
         for n, claim in enumerate(claims)
     )
-    return Verdict(accepted=False, claims=failed, reason=reason, absence=draft.absent)
+    return Verdict(
+        accepted=False, claims=failed, reason=reason, absence=draft.absent, checked=False
+    )
 
 
 def asked_span(question: str, memory: Memory) -> Span:
-    """The range that a question names by its times, else the whole video.
+    """The range that a question names, `at 5 s` or `between 3 and 5 s`; else the whole video.
 
-    What is quoted is no time, nor what lies behind the end: a clock in the picture, the 1950s.
+    `The last 5 seconds` or `after 10 s` are none of these, nor what is quoted, nor what lies behind
+    the end: a clock in the picture, the 1950s.
     """
-    asked = find_times(without_quotes(question))
-    times = [time_s for _, time_s in asked if time_s <= memory.video.duration_s]
-    if not times:
+    text = fold(without_quotes(question))
+    asked = [time_s for start, _, time_s in find_times(text) if _NAMED_TIME.search(text[:start])]
+    times = [time_s for time_s in asked if time_s <= memory.video.duration_s]
+    if not times or len(times) < len(asked):
         return memory.video.span
     start_s, end_s = min(times) - _ASKED_AROUND_S, max(times) + _ASKED_AROUND_S
     return Span(start_s=max(0.0, start_s), end_s=end_s).clamp(memory.video.span)
@@ -151,12 +165,14 @@ def _around(span: Span) -> Span:
     return Span(start_s=max(0.0, span.start_s - _AROUND_S), end_s=span.end_s + _AROUND_S)
 
 
-def _lines_in(memory: Memory, spans: Sequence[Span]) -> tuple[Evidence, ...]:
+def _lines_in(
+    memory: Memory, spans: Sequence[Span], most: int = MOST_NEARBY
+) -> tuple[Evidence, ...]:
     """Every line on screen and everything said in these spans, in time order."""
     found = [screen_evidence(memory, line) for line in memory.screen_text]
     found += [speech_evidence(memory, said) for said in memory.utterances]
     inside = [e for e in found if any(e.span.overlap_s(span) > 0 for span in spans)]
-    longest = sorted(inside, key=lambda e: -e.span.duration_s)[:MOST_NEARBY]
+    longest = sorted(inside, key=lambda e: -e.span.duration_s)[:most]
     return tuple(sorted(longest, key=lambda e: (e.span.start_s, e.kind)))
 
 
@@ -199,7 +215,7 @@ def cited_frames(
 
 
 def _kept(
-    before: Claim, after: Claim | None, evidence: Sequence[Evidence], *, absent: bool
+    before: Claim, after: Claim | None, evidence: Sequence[Evidence], *, denied: bool
 ) -> Claim:
     """The backend's word on a claim, as far as it goes.
 
@@ -211,7 +227,7 @@ def _kept(
     deciding = tuple(i for i in after.evidence if i in before.evidence) or before.evidence
     after = replace(after, text=before.text, evidence=deciding)
     kinds = {e.kind for e in evidence if e.id in deciding}
-    if absent or after.status != "verified" or kinds & set(PROVING):
+    if denied or after.status != "verified" or kinds & set(PROVING):
         return after
     if "expert" in kinds:
         return replace(after, status="expert")

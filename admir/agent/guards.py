@@ -26,7 +26,12 @@ def guard(
     be looked at. `looked` gets the range. A call that was made before is carried out, and the note
     says when it was.
     """
-    before = [step.index for step in steps if action in step.actions]
+    before = [
+        step.index
+        for step in steps
+        for done, observation in zip(step.actions, step.observations, strict=False)
+        if done == action and not observation.failed
+    ]
     note = f"Asked before, in step {before[0]}: it brings the same again.\n" if before else ""
     if action.tool not in RANGED:
         return action, note

@@ -10,6 +10,7 @@ from admir.backends.base import Rejection
 from admir.perception.decode import DECODER
 from admir.perception.embed import HashingEmbedder
 from admir.settings import Settings
+from admir.text import denials
 from admir.tools.finish import Finish
 from admir.types import Basis, Evidence, Memory, Step, Verdict
 
@@ -48,7 +49,8 @@ def unchecked(draft: Finish, why: str) -> Judged:
 
 def has_searched(steps: Sequence[Step], rejections: Sequence[Rejection]) -> bool:
     """Whether a search or a look succeeded, after the last absence that was rejected."""
-    since = max((rejection.step for rejection in rejections if rejection.absent), default=0)
+    checked = [r for r in rejections if r.absent and r.claims]
+    since = max((rejection.step for rejection in checked), default=0)
     return any(
         not observation.failed
         for step in steps
@@ -94,6 +96,7 @@ def weak_evidence(verdict: Verdict) -> frozenset[str]:
     weak = {
         i
         for claim in verdict.claims
+        if verdict.checked and claim.checked
         if claim.status == "unverified" and not claim.unsupported
         for i in claim.evidence
     }
@@ -118,7 +121,7 @@ def cited_by(verdict: Verdict | None, ledger: tuple[Evidence, ...]) -> tuple[Evi
 
 def basis_of(verdict: Verdict | None) -> Basis:
     """What the answer rests on."""
-    if verdict is not None and verdict.premise:
+    if verdict is not None and verdict.premise and any(denials(c.text) for c in verdict.claims):
         return "premise"
     if verdict is None or not verdict.accepted:
         return "none"

@@ -159,6 +159,8 @@ class Claim:
     evidence: tuple[str, ...] = ()
     reason: str = ""
     unsupported: tuple[str, ...] = ()
+    checked: bool = False
+    """Whether code or a backend has judged it: what nobody came to judge may come again."""
     confidence: float | None = None
     alternatives: tuple[str, ...] = ()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from admir import ask
+from admir.agent.grounding import asked_span
+from admir.types import Span
 from tests.model_replies import calls, finish
 from tests.model_server import play
 
@@ -34,7 +36,8 @@ def told(grey, server, options):
 def test_an_absence_that_frames_were_looked_at_for_is_verified(told, server):
     answer = told(SEARCH, absent())
     assert (answer.grounded, answer.basis) == (True, "absence")
-    assert answer.claims[0].reason.startswith("looked at 0.0-17.0 s; 0 lines on screen")
+    assert answer.claims[0].reason.startswith("looked at 0.0-17.0 s: ")
+    assert " frames, 0 lines on screen" in answer.claims[0].reason
     assert "speech" not in answer.claims[0].reason
     check = server.asked("verify")[0]
     assert len(check.images) >= 2, "grids from all over the video"
@@ -45,7 +48,7 @@ def test_frames_come_from_the_range_that_is_asked_about(grey, server, options):
     server.script["controller"] = play(SEARCH, absent())
     server.script["verify"] = word("verified")
     answer = ask(grey, "What is the price between 3 and 5 seconds?", **options)
-    assert answer.claims[0].reason.startswith("looked at 2.0-6.0 s")
+    assert answer.claims[0].reason.startswith("looked at 2.0-6.0 s: ")
 
 
 def test_an_absence_without_a_search_is_refused_by_code(told, server):
@@ -86,3 +89,35 @@ def test_a_finish_is_not_counted_as_a_search(told, server):
     answer = told(finish("A wall.", "e9"), absent(), max_steps=2)
     assert not answer.grounded
     assert server.asked("verify") == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "In the last 5 seconds, is a price shown?",
+        "In the first 10 seconds, is a price shown?",
+        "Is a price seen after 10 s?",
+        "Does the car go from 0 to 60 in 3 seconds?",
+        "Which price stands in the 1950s room?",
+    ],
+)
+def test_other_words_of_time_narrow_nothing(grey, question):
+    assert asked_span(question, grey) == grey.video.span
+
+
+def test_a_named_time_narrows_the_look(grey):
+    assert asked_span("What is shown at about 5 s?", grey) == Span(start_s=4.0, end_s=6.0)
+    assert asked_span("第5秒有价格吗？", grey) == Span(start_s=4.0, end_s=6.0)
+
+
+def test_what_an_absent_answer_says_to_be_there_is_checked_like_any_other_claim(told, server):
+    both = 'There is no dog. The sign reads "FREE BEER" for $99.'
+    answer = told(SEARCH, absent(both), max_steps=2)
+    assert not answer.grounded
+    assert "cites no evidence" in answer.reason
+
+
+def test_without_frames_no_absence_is_verified(told):
+    answer = told(SEARCH, absent(), visual_anchor=False, max_steps=2)
+    assert not answer.grounded
+    assert "no frame could be looked at" in answer.reason

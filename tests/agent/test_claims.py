@@ -7,6 +7,7 @@ import pytest
 from admir.agent.claims import cheap_check, claims_of, find_doubts, find_repeat, split_claims
 from admir.agent.outcome import weak_evidence
 from admir.backends.base import Rejection
+from admir.text import find_times, numbers
 from admir.tools.finish import Finish
 from admir.types import Claim, Evidence, Span, Verdict
 
@@ -100,12 +101,16 @@ def rejected(*claims: Claim, evidence=("e1", "e2")) -> Rejection:
 
 
 FAILED = Claim(
-    text="The shoes cost $48.", status="unverified", evidence=("e1",), reason="it is a lamp"
+    text="The shoes cost $48.",
+    status="unverified",
+    evidence=("e1",),
+    reason="it is a lamp",
+    checked=True,
 )
 
 
 @pytest.mark.parametrize(
-    "text", ["The shoes cost $48.", "$48 is what the shoes cost", "Shoes: $48"]
+    "text", ["The shoes cost $48.", "$48 is what the shoes cost", "Cost of shoes: $48"]
 )
 def test_a_rejected_claim_on_the_same_evidence_is_a_repeat_in_any_words(text):
     claim = Claim(text=text, evidence=("e1",))
@@ -118,6 +123,8 @@ def test_a_rejected_claim_on_the_same_evidence_is_a_repeat_in_any_words(text):
         Claim(text="The shoes cost $48.", evidence=("e3",)),
         Claim(text="The lamp is yellow.", evidence=("e1",)),
         Claim(text="The shoes do not cost $48.", evidence=("e1",)),
+        Claim(text="The shoes cost $84.", evidence=("e1",)),
+        Claim(text="The red shoes cost $48.", evidence=("e1",)),
     ],
 )
 def test_new_evidence_other_words_or_a_denial_are_no_repeat(claim):
@@ -130,6 +137,7 @@ def test_a_claim_without_the_word_that_failed_is_no_repeat():
         status="unverified",
         evidence=("e1",),
         unsupported=("Chinese",),
+        checked=True,
     )
     without = Claim(text="It shows a pagoda.", evidence=("e1",))
     again = Claim(text="A Chinese pagoda is shown.", evidence=("e1",))
@@ -142,9 +150,45 @@ def test_only_evidence_of_claims_that_nothing_settles_becomes_weak():
         accepted=False,
         claims=(
             Claim(text="a", status="verified", evidence=("e1", "e2")),
-            Claim(text="b", status="unverified", evidence=("e2", "e3")),
+            Claim(text="b", status="unverified", evidence=("e2", "e3"), checked=True),
             Claim(text="c", status="unverified", evidence=("e4",), unsupported=("word",)),
+            Claim(text="f", status="unverified", evidence=("e6",)),
             Claim(text="d", status="contradicted", evidence=("e5",)),
         ),
     )
     assert weak_evidence(verdict) == {"e3"}
+
+
+@pytest.mark.parametrize(
+    "text", ["The man and the woman has red hair.", "Coke and the can is red."]
+)
+def test_a_list_of_nouns_is_no_clause(text):
+    assert split_claims(text) == (text,)
+
+
+@pytest.mark.parametrize("text", ["It costs $8 and 3 seconds later it ends.", "$9 to 5 s"])
+def test_money_is_no_start_of_a_range_of_times(text):
+    assert check(text, line("GO", "e1", start=2.0, end=9.0)).reason
+
+
+def test_a_quote_of_one_letter_does_not_shift_the_next():
+    found = check('The sign says "A" and the door says "SALE".', line("A SALE", "e1"))
+    assert not found.reason
+
+
+def test_single_quotation_marks_quote():
+    assert check("It reads 'BUY NOW'.", line("hi", "e1")).unsupported == ("BUY NOW",)
+    assert not check("It's the dog's bowl.", line("hi", "e1")).reason
+
+
+@pytest.mark.parametrize("text", ["1" * 10_000, "1" * 5_000 + "-" + "1" * 5_000, "“" * 10_000])
+def test_long_answers_are_read_soon(text):
+    draft = Finish(answer=text[:4000], evidence_ids=("e1",))
+    [claim] = claims_of(draft, [line("hi", "e1")]) or [None]
+    if claim is not None:
+        cheap_check(claim, [line("hi", "e1")])
+    assert find_times(text) == ()
+
+
+def test_a_number_word_said_a_thousand_times_is_no_number():
+    assert numbers("hundred " * 2_300)

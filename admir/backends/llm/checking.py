@@ -35,8 +35,8 @@ def open_claims(check: Check) -> list[Claim]:
     return [claim for claim in check.claims if not claim.reason]
 
 
-def check_parts(check: Check) -> list[Part]:
-    """All that speaks for and against the open claims, and the frames. Decodes: blocking."""
+def check_parts(check: Check) -> tuple[list[Part], int]:
+    """All that speaks for and against the open claims, and how many frames. Decodes: blocking."""
     claims = open_claims(check)
     cited = [e for e in check.evidence if any(e.id in claim.evidence for claim in claims)]
     parts: list[Part] = [
@@ -54,13 +54,20 @@ def check_parts(check: Check) -> list[Part]:
         parts.append(data_block("seen there", check.anchors))
     if check.doubts:
         parts.append(data_block("in no line: the frames show it, or nothing does", check.doubts))
-    frames, left_out = _spread_frames(check) if check.absent else _cited_frames(check, cited)
+    frames, left_out = _cited_frames(check, cited)
+    if check.absent:
+        spread, left_out = _spread_frames(check)
+        frames = sorted({p.time_s: (p, ids) for p, ids in (*spread, *frames)}.values(), key=_time)
     parts += _frame_parts(frames)
     if any(e.corrected or e.kind == "person" for e in cited):
         parts.append(load_prompt("vouched").render())
     if left_out:
         parts.append(f"{left_out} more frames are not shown: they say nothing for or against.")
-    return parts
+    return parts, len(frames)
+
+
+def _time(shown: _Shown) -> float:
+    return shown[0].time_s
 
 
 def _claim_lines(claims: Sequence[Claim]) -> list[str]:
@@ -83,10 +90,12 @@ def _cited_frames(check: Check, cited: Sequence[Evidence]) -> tuple[list[_Shown]
     for id_, picture in found.items():
         labels.setdefault(picture.time_s, []).append(id_)
         frames[picture.time_s] = picture
-    stated = [t for claim in open_claims(check) for _, t in find_times(claim.text)][:MOST_TIMES]
+    stated = [t for claim in open_claims(check) for *_, t in find_times(claim.text)][:MOST_TIMES]
     around = {min(max(0.0, t + d), check.duration_s) for t in stated for d in _AROUND_TIME_S}
     frames |= {p.time_s: p for p in (check.look_at(sorted(around)) if around else ())}
-    if not frames:  # lines, a measurement of the whole video: what is asked about is shown
+    if (
+        not frames and not check.absent
+    ):  # lines, a measurement of the whole video: what is asked about is shown
         return _spread_frames(check)
     more = max(0, len(ids) - MOST_CITED_FRAMES)
     return [(frames[t], ", ".join(labels.get(t, ()))) for t in sorted(frames)], more
@@ -120,13 +129,13 @@ def _frame_parts(frames: Sequence[_Shown]) -> list[Part]:
     return parts
 
 
-def decide(check: Check, form: CheckForm, usage: Usage) -> Checked:
+def decide(check: Check, form: CheckForm, usage: Usage, frames: int) -> Checked:
     """The claims with the word on those that were open; of several on one the strictest."""
     strictest = sorted(form.claims, key=lambda v: _STRICTNESS.index(v.status))
     verdicts = {verdict.claim: verdict for verdict in strictest}
     claims = _decided(check.claims, verdicts, missing="the check left it out")
     if check.absent:
-        claims = tuple(_say_what_was_looked_at(claim, check) for claim in claims)
+        claims = tuple(_say_what_was_looked_at(claim, check, frames) for claim in claims)
     stands = all(claim.status == "verified" for claim in claims)
     premise = "" if stands else " ".join(form.premise.split())
     return Checked(claims=claims, usage=usage, premise=premise)
@@ -157,16 +166,20 @@ def _word_on(claim: Claim, verdict: ClaimCheck) -> Claim:
     return replace(
         claim,
         status=verdict.status,
+        checked=True,
         reason=" ".join(verdict.reason.split()),
         evidence=tuple(i for i in verdict.evidence if i in claim.evidence) or claim.evidence,
         unsupported=() if verdict.status == "verified" else tuple(wrong),
     )
 
 
-def _say_what_was_looked_at(claim: Claim, check: Check) -> Claim:
-    """An absence says over which range frames were looked at, and how much was read there."""
+def _say_what_was_looked_at(claim: Claim, check: Check, frames: int) -> Claim:
+    """An absence says what was looked at; where no frame was, lines alone verify nothing."""
     if claim.status != "verified":
         return claim
     written = sum(e.kind == "screen_text" for e in check.nearby)
-    looked = f"looked at {check.span}; {written} lines on screen"
+    looked = f"looked at {check.span}: {frames} frames, {written} lines on screen"
+    if not frames:
+        why = f"no frame could be looked at; nothing in {written} lines on screen"
+        return replace(claim, status="unverified", reason=why)
     return replace(claim, reason=f"{looked}; {claim.reason}" if claim.reason else looked)

@@ -63,13 +63,13 @@ class LlmReasoner:
         """See `Reasoner`: question and answer as one proposition, with all that bears on it."""
         if not open_claims(check):
             return Checked(claims=check.claims)
-        parts = await asyncio.to_thread(check_parts, check)
+        parts, frames = await asyncio.to_thread(check_parts, check)
         text = load_prompt("verify").render()
         try:
             reply = await self._model.complete("verify", text, parts, CheckForm)
         except ModelError as error:
             return fail(check, f"it could not be checked: {error}", paid_for(error))
-        return decide(check, reply.value, reply.usage)
+        return decide(check, reply.value, reply.usage, frames)
 
     async def refine(self, accepted: Accepted) -> Refined:
         """See `Reasoner`: one call names what is seen and shortens; a loss of facts undoes it.

@@ -243,7 +243,8 @@ def _times(case: Case) -> Fault | None:
 def _stated_times(case: Case) -> list[float]:
     quotes = " ".join(e.quote for e in case.cited)
     own = _QUOTED.sub(" ", case.claim)
-    return [time_s for told, time_s in find_times(own) if not contains(quotes, told)]
+    found = find_times(own)
+    return [time_s for start, end, time_s in found if not contains(quotes, own[start:end])]
 
 
 def _within(line: Evidence, time_s: float) -> bool:

@@ -124,7 +124,7 @@ def grade_absence(query: Query, claim: Claim, check: Check) -> Claim:
     said = f" and {spoken} spoken lines" if spoken else ""
     reason = f"nothing in {shown} lines on screen{said} answers it"
     extract = EXTRACTORS.get(query.kind.value)
-    if extract is None or any(extract(text) for text in check.texts):
+    if extract is None or not check.texts or any(extract(text) for text in check.texts):
         return replace(claim, status="unverified", reason=reason)
     why = f"no {query.kind.name.replace('_', ' ')} is read or heard in {len(check.texts)} lines"
     return replace(claim, status="inferred", confidence=_NONE_OF_A_TYPE, reason=why)

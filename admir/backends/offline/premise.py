@@ -7,6 +7,7 @@ words speak of things of other sections only.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,9 @@ from itertools import pairwise
 from admir.backends.offline.extract import EXTRACTORS
 from admir.backends.offline.question import Query
 from admir.text import fold, is_cjk, stem, words
+
+_PLACE = re.compile(r"\b(?:on|at|in|to|with|behind|near|under|beside)(?: \w+){1,3}")
+"""What is said of a place: a price on the table is no price of a table."""
 
 _NAMING = ("name", "slogan", "small_print", "quantity", "date")
 """Beside the typed values: kinds whose answer is said of the thing that the question names."""
@@ -37,7 +41,11 @@ def find_premise(query: Query, lines: Sequence[str]) -> Premise | None:
         return None
     told = [(section, line) for line in lines for section, _ in _things(line)]
     often = Counter(section for section, _ in told)
-    for section, word in _things(query.text):
+    cues = [cue for cue in query.kind.cues if not cue.search("")]
+    asked = [(s, w) for s, w in _things(_PLACE.sub(" ", query.text), asked=True)]
+    for section, word in asked:
+        if any(cue.search(word) for cue in cues):  # a phone number is no phone
+            continue
         if often and section not in often:
             line = next(line for known, line in told if known == often.most_common(1)[0][0])
             return Premise(missing=word.removesuffix("'s"), line=line)
@@ -63,18 +71,21 @@ def _is_kind(word: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _things(text: str) -> tuple[tuple[str, str], ...]:
-    """The things that a text names, with their sections."""
-    return tuple(_find_things(text))
+def _things(text: str, *, asked: bool = False) -> tuple[tuple[str, str], ...]:
+    """The things that a text names, with their sections.
+
+    One Chinese character may be part of any word: enough to know a thing, too little to miss it.
+    """
+    return tuple(_find_things(text, least=2 if asked else 1))
 
 
-def _find_things(text: str) -> Iterator[tuple[str, str]]:
+def _find_things(text: str, least: int) -> Iterator[tuple[str, str]]:
     for word in words(text):
         if section := _sections().get(word) or _sections().get(_singular(word)):
             yield section, word
     plain = fold(text)
     for thing, section in _sections().items():
-        if is_cjk(thing) and thing in plain:
+        if is_cjk(thing) and len(thing) >= least and thing in plain:
             yield section, thing
 
 

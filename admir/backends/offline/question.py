@@ -59,8 +59,9 @@ class Query:
 
     @property
     def understood(self) -> bool:
-        """Whether a word or a kind says what would answer; the last kind takes everything."""
-        return self.kind.name != kinds()[-1].name or bool(self.terms or self.quoted)
+        """Whether a word, a time or a kind says what would answer; the last kind takes all."""
+        named = self.terms or self.quoted or self.range or self.edge
+        return self.kind.name != kinds()[-1].name or bool(named)
 
     def window(self, duration_s: float) -> Span | None:
         """The stretch of the video that the question is about, if it says so."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 from admir.backends.base import Accepted, Check, Checked, Decision, Refined, Situation
 from admir.backends.offline.checking import check_claims
@@ -51,7 +52,8 @@ class OfflineReasoner:
 
     async def check(self, check: Check) -> Checked:
         """See `Reasoner`."""
-        return await asyncio.to_thread(check_claims, check, self._reader)
+        found = await asyncio.to_thread(check_claims, check, self._reader)
+        return replace(found, claims=tuple(replace(c, checked=True) for c in found.claims))
 
     async def refine(self, accepted: Accepted) -> Refined:
         """Cut to the word limit at a clause. Extracted answers already name what is seen."""

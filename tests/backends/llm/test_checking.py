@@ -71,7 +71,7 @@ def test_a_word_that_fails_is_named_and_the_good_evidence_stays(told, server):
     assert (answer.answer, answer.grounded) == ("It shows a pagoda.", True)
     third = server.asked("controller")[2]
     assert "[e1]" in third.text, "the evidence is not taken away"
-    assert "support by new evidence:\n'Chinese'" in third.text
+    assert "support by new evidence: 'Chinese'" in third.text
 
 
 def test_what_stood_is_told_to_the_controller(told, server):
@@ -105,12 +105,25 @@ def test_a_draft_that_nobody_could_check_may_come_again(told, server):
     assert not answer.steps[-1].verdict.checked
 
 
-def test_a_supposition_in_vain_makes_the_answer_one_of_no_value(grey, server, options):
+def test_what_the_question_supposes_in_vain_is_told_to_the_controller(grey, server, options):
     server.script["controller"] = play(calls(("frame_inspect", LOOK)), cite("It is grey."))
     claims = [word("unverified", "no car is seen")]
     server.script["verify"] = lambda asked: {"claims": claims, "premise": "a car"}
-    answer = ask(grey, "What colour is the car?", **options, max_steps=2)
-    assert (answer.basis, answer.grounded) == ("premise", False)
+    answer = ask(grey, "What colour is the car?", **options, max_steps=3)
+    assert not answer.grounded
+    assert "supposes, and nothing bears out: a car" in server.asked("controller")[2].text
+
+
+def test_a_claim_that_the_check_left_out_may_come_again(told, server):
+    answer = told(
+        calls(("frame_inspect", LOOK)),
+        cite("A wall is seen."),
+        cite("A wall is seen."),
+        verify=([{"claim": 7, "status": "verified", "reason": "so"}], [word()]),
+    )
+    assert answer.grounded
+    assert len(server.asked("verify")) == 2
+    assert "[e1]" in server.asked("controller")[2].text, "its evidence stays"
 
 
 def expert(kind: str, text: str, tied_to: str = ""):
