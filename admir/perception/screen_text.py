@@ -133,10 +133,16 @@ def _without_overlap(tracked: Sequence[tuple[_Track, ScreenText]]) -> list[Scree
             if old_track.last < track.first:
                 span = Span(start_s=old.span.start_s, end_s=new.span.start_s)
                 lines[n] = replace(old, span=span)
-            elif track.first > old_track.first and not _share_samples(old_track, track):
+            elif _stood_there(old_track, track) and not _share_samples(old_track, track):
                 misread.add(index)
         shown.append(index)
     return [line for n, line in enumerate(lines) if n not in misread]
+
+
+def _stood_there(old: _Track, new: _Track) -> bool:
+    """Whether a line stood in the place of another before that was seen: one that moves did not."""
+    before = [line for n, line in old.seen if n < new.first]
+    return bool(before) and _share(before[-1].box, new.seen[0][1].box) > _SAME_PLACE
 
 
 def _share_samples(a: _Track, b: _Track) -> bool:

@@ -304,8 +304,13 @@ LINES = st.builds(
 )
 
 
+def test_a_line_that_moves_takes_none_away_that_stood_in_its_new_place():
+    found = follow([line("NOW $48", HERE)], [line("SALE", THERE)], [line("NOW $48", THERE)])
+    assert {each.text for each in found} == {"NOW $48", "SALE"}
+
+
 @examples(150)
-@given(st.lists(st.lists(LINES, max_size=3), max_size=8))
+@given(st.lists(st.lists(LINES, max_size=3, unique_by=lambda x: x.box), max_size=8))
 def test_lines_come_in_order_inside_the_span_and_each_sure_text_is_kept(frames):
     found = follow(*frames)
     starts = [x.span.start_s for x in found]
