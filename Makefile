@@ -44,7 +44,7 @@ bench: .venv/ready-dev ## Run the benchmarks (VIDEO=FILE, MEDIA and ADS=folders 
 	@rm -rf bench-memories
 	@echo "==> Speed and memory of a build (VIDEO)"
 	@$(BIN)/python benchmarks/build.py $(or $(VIDEO),admir/demo/ad.mp4)
-	@$(if $(SERVER),echo "==> Calls, tokens and time of the mind of models (SERVER)")
+	@$(if $(SERVER),echo "==> Calls, tokens and time of the backend of models (SERVER)")
 	@$(if $(SERVER),$(BIN)/python benchmarks/model_cost.py --server $(SERVER) --video $(or $(VIDEO),admir/demo/ad.mp4) --repeat 10)
 	@echo "==> Whether models see what the video shows (the bundled ad, and MEDIA)"
 	@$(BIN)/python benchmarks/true_frames.py

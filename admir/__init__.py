@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from admir.api import ask, build_memory, open_memory
     from admir.errors import AdmirError
-    from admir.replay import Trace, open_trace
+    from admir.trace_reader import Trace, open_trace
     from admir.types import Answer, Memory
 
 _HOMES = {
@@ -25,8 +25,8 @@ _HOMES = {
     "AdmirError": "admir.errors",
     "Answer": "admir.types",
     "Memory": "admir.types",
-    "Trace": "admir.replay",
-    "open_trace": "admir.replay",
+    "Trace": "admir.trace_reader",
+    "open_trace": "admir.trace_reader",
 }
 
 __all__ = [

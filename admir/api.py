@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from admir.backends.base import Mind
-from admir.backends.presets import (
+from admir.backends.base import Backend
+from admir.backends.factory import (
+    asr_unavailable_reason,
+    open_backend,
     open_embedder,
-    open_mind,
     open_transcriber,
     reader_of,
-    why_deaf,
 )
-from admir.concurrency import last_of, run_sync
+from admir.concurrency import run_sync, run_to_end
 from admir.errors import MemoryStoreError, OptionError, QuestionError
 from admir.memory.builder import Builder
-from admir.memory.embedding import embedded_anew
+from admir.memory.embedding import reembed
+from admir.memory.frame_access import prepare_looks
 from admir.memory.index import HybridIndex, index_text_memory, open_index
-from admir.memory.pixels import prepare_looks
 from admir.memory.store import MemoryStore
 from admir.memory.subjects import SubjectIndex
 from admir.perception.decode import open_container
@@ -53,7 +53,7 @@ def build_memory(
     MemoryStoreError, ModelError or BackendUnavailable.
     """
     settings = load_settings(memories=memories, preset=preset, **options)
-    last = run_sync(last_of(build_events(Path(video), settings, metadata)))
+    last = run_sync(run_to_end(build_events(Path(video), settings, metadata)))
     assert isinstance(last, Built)
     return last.memory
 
@@ -77,7 +77,7 @@ def ask(
     QuestionError and what `build_memory` and `open_memory` raise.
     """
     settings = load_settings(memories=memories, preset=preset, **options)
-    last = run_sync(last_of(_ask_any(video, question, settings)))
+    last = run_sync(run_to_end(_ask_any(video, question, settings)))
     assert isinstance(last, Answered)
     return last.answer
 
@@ -92,11 +92,11 @@ def build_events(
     builder = Builder(
         settings=settings,
         store=MemoryStore(settings.memories),
-        mind=open_mind(settings),
+        backend=open_backend(settings),
         embedder=open_embedder(settings),
         reader=reader_of(settings),
         transcriber=open_transcriber(settings),
-        deaf_because=why_deaf(settings),
+        deaf_because=asr_unavailable_reason(settings),
     )
     return builder.build(path, metadata)
 
@@ -111,7 +111,7 @@ def reindex(video_id: str, settings: Settings) -> Memory:
     known = store.read_built(video_id)  # one that is not there gets no folder for its lock
     embedder = open_embedder(settings, known.provenance.embedder)
     with store.building(video_id):  # read again: a build may have ended meanwhile
-        return embedded_anew(store, store.read_built(video_id), embedder)
+        return reembed(store, store.read_built(video_id), embedder)
 
 
 def estimate(path: Path, settings: Settings) -> Estimate:
@@ -132,17 +132,17 @@ def estimate(path: Path, settings: Settings) -> Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
-    """A memory that can be asked: its index and its mind are open. Questions leave it as it is."""
+class AskSession:
+    """A memory that can be asked: index and backend are open. Questions leave it as it is."""
 
     memory: Memory
     settings: Settings
-    mind: Mind
+    backend: Backend
     subjects: SubjectIndex
     index: HybridIndex
 
 
-def open_for_asking(memory: Memory, settings: Settings) -> Opened:
+def open_for_asking(memory: Memory, settings: Settings) -> AskSession:
     """Open what an ask needs, once for many.
 
     Clips that people have corrected are embedded again. Raises BackendUnavailable,
@@ -155,10 +155,12 @@ def open_for_asking(memory: Memory, settings: Settings) -> Opened:
         index = open_index(memory, vectors, embedder, beta)
     else:
         index = index_text_memory(memory, embedder, beta)
-    mind = open_mind(settings, again=True)
+    backend = open_backend(settings, again=True)
     threading.Thread(target=_prepare, args=(memory, index), daemon=True).start()
     subjects = SubjectIndex(memory.subjects, embedder)
-    return Opened(memory=memory, settings=settings, mind=mind, subjects=subjects, index=index)
+    return AskSession(
+        memory=memory, settings=settings, backend=backend, subjects=subjects, index=index
+    )
 
 
 def _prepare(memory: Memory, index: HybridIndex) -> None:
@@ -177,7 +179,7 @@ def ask_events(memory: Memory, question: str, settings: Settings) -> AsyncIterat
 
 
 def ask_opened(
-    opened: Opened, question: str, earlier: Sequence[Turn] = ()
+    opened: AskSession, question: str, earlier: Sequence[Turn] = ()
 ) -> AsyncGenerator[AnswerEvent, None]:
     """`ask_events` about a memory that is open already, perhaps going on from what was asked."""
     return _traced(lambda: _agent_of(opened, check_question(question), earlier))
@@ -230,7 +232,7 @@ async def find_memory(video: str | Path, settings: Settings) -> Memory:
     path = video_file(video)
     if path is None:
         return store.read(str(video))
-    last = await last_of(build_events(path, settings))
+    last = await run_to_end(build_events(path, settings))
     assert isinstance(last, Built)
     return last.memory
 
@@ -240,7 +242,7 @@ def _agent(memory: Memory, question: str, settings: Settings) -> tuple[Agent, Tr
 
 
 def _agent_of(
-    opened: Opened, question: str, earlier: Sequence[Turn] = ()
+    opened: AskSession, question: str, earlier: Sequence[Turn] = ()
 ) -> tuple[Agent, TraceFile]:
     """The agent of one question, and where its trace goes."""
     from admir.agent.budget import Budget
@@ -251,14 +253,14 @@ def _agent_of(
     tools = ToolContext(
         memory=memory,
         index=opened.index,
-        perceiver=opened.mind.perceiver,
+        perceiver=opened.backend.perceiver,
         settings=settings,
         pictures_folder=path.with_suffix("") if path else None,
     )
     agent = Agent(
         question=question,
         memory=memory,
-        mind=opened.mind,
+        backend=opened.backend,
         subjects=opened.subjects,
         tools=tools,
         settings=settings,

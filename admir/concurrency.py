@@ -53,7 +53,7 @@ async def stream_events(
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def last_of(events: AsyncIterator[T], tell: Callable[[T], None] | None = None) -> T:
+async def run_to_end(events: AsyncIterator[T], tell: Callable[[T], None] | None = None) -> T:
     """Run a stream to its end and return its last event; `tell` sees every one.
 
     The stream is closed on the way out, also by an error of `tell` or a cancellation.
@@ -70,7 +70,7 @@ async def last_of(events: AsyncIterator[T], tell: Callable[[T], None] | None = N
     return last[0]
 
 
-async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+async def gather_all(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """What the pieces of work return, in order; the first error cancels the others."""
     try:
         async with asyncio.TaskGroup() as group:
@@ -130,7 +130,7 @@ async def _cancel_all() -> None:
     await asyncio.get_running_loop().shutdown_default_executor()
 
 
-def ahead(items: Iterator[T], most: int) -> Generator[T, None, None]:
+def prefetch(items: Iterator[T], most: int) -> Generator[T, None, None]:
     """The items, made by a thread that is at most so many ahead of who takes them.
 
     An error of `items` is raised after the last item. Closing the generator ends the thread, and

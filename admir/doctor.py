@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal, get_args
 
-from admir.endpoint import Endpoint, ask_endpoint
+from admir.endpoint_probe import Endpoint, ask_endpoint
 from admir.errors import AdmirError
 from admir.settings import Preset, Settings
 from admir.weights import Weights, needed_weights
@@ -84,7 +84,7 @@ def diagnose(settings: Settings, endpoint: str | None = None) -> Diagnosis:
 def _report(
     name: str, settings: Settings, parts: tuple[Part, ...], endpoint: Endpoint
 ) -> PresetReport:
-    """What a preset lacks: needed parts, mind, embedder, recogniser, an endpoint that fails."""
+    """What a preset lacks: needed parts, backend, embedder, recogniser, an endpoint that fails."""
     lacks = [f"{p.name}: {p.version or p.state}" for p in parts if p.needed and p.state != "ok"]
     lacks += _faults(settings.model_copy(update={"preset": name}))
     if name != "offline" and endpoint.state == "failed":
@@ -93,11 +93,15 @@ def _report(
 
 
 def _faults(settings: Settings) -> list[str]:
-    """Why the mind, the embedder and the recogniser of the settings cannot be opened."""
-    from admir.backends.presets import open_embedder, open_mind, open_transcriber
+    """Why the backend, the embedder and the recogniser of the settings cannot be opened."""
+    from admir.backends.factory import open_backend, open_embedder, open_transcriber
 
     found = []
-    openers: tuple[Callable[[Settings], object], ...] = (open_mind, open_embedder, open_transcriber)
+    openers: tuple[Callable[[Settings], object], ...] = (
+        open_backend,
+        open_embedder,
+        open_transcriber,
+    )
     for opened in openers:
         try:
             opened(settings)

@@ -43,7 +43,7 @@ Role = Literal[
 
 _NOT_OF_A_MIND = ("judge", "baseline", "embed")
 ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role not in _NOT_OF_A_MIND)
-"""Those of a mind: who builds a memory and answers from it."""
+"""Those of a backend: who builds a memory and answers from it."""
 
 SPEECH_KINDS = ("auto", "none", "whisperx", "faster-whisper")
 SUBTITLE_ENDINGS = (".srt", ".vtt")
@@ -146,7 +146,7 @@ class Settings(BaseSettings, ModelSettings):
     )
 
     memories: Path = Field(Path("memories"), description="folder that holds one folder a video")
-    preset: Preset = Field("offline", description="which mind answers")
+    preset: Preset = Field("offline", description="which backend answers")
 
     clip_s: float = Field(5.0, gt=0.5, le=60, description="seconds a clip (B.2)")
     frame_fps: float = Field(1.0, gt=0, le=10, description="sampled frames a second (B.2)")

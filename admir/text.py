@@ -85,7 +85,7 @@ def fold(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def squash(text: str) -> str:
+def normalize(text: str) -> str:
     """Folded, without spaces and punctuation: what two readings of one line share."""
     return _DROP.sub("", fold(text))
 
@@ -226,10 +226,10 @@ def _squash_numbers(text: str) -> str:
     """Squashed, with marks that keep the numbers of a text whole and apart."""
     folded = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", fold(text))
     whole = re.sub(r"(?<=\d)[.,:/](?=\d)", _POINT, folded)
-    return squash(re.sub(r"(?<=\d)[^\w]+(?=\d)", _APART, whole))
+    return normalize(re.sub(r"(?<=\d)[^\w]+(?=\d)", _APART, whole))
 
 
-def shown(text: str) -> str:
+def to_printable(text: str) -> str:
     """The text on one line, without what steers a terminal: controls, bidi, lone surrogates."""
     if text.isprintable():
         return text
@@ -239,7 +239,7 @@ def shown(text: str) -> str:
     return "".join(c for c in line if unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
 
 
-def cut(text: str, most_words: int) -> str:
+def truncate_words(text: str, most_words: int) -> str:
     """At most so many words: the text itself, or its start up to the end of a clause."""
     parts = text.split()
     if len(parts) <= most_words:
@@ -316,7 +316,7 @@ def content_words(text: str) -> tuple[str, ...]:
 def holds_word(text: str, word: str) -> bool:
     """Whether a folded word stands in a text in any of its forms; Chinese words need no spaces."""
     if is_cjk(word):
-        return squash(word) in squash(text)
+        return normalize(word) in normalize(text)
     return bool(set(tokenize(word)) & set(tokenize(text)))
 
 

@@ -47,7 +47,7 @@ class Built:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The start of an ask: what was asked, of which mind, with which settings."""
+    """The start of an ask: what was asked, of which backend, with which settings."""
 
     video_id: str
     question: str

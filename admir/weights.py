@@ -1,7 +1,7 @@
 """Weights of models: which a task needs, where they lie, and how they get there.
 
 They are looked for in a folder that is named, else in the cache of the Hugging Face hub
-(`HF_HUB_CACHE`, `HF_HOME`). `admir.fetching` gets them; nothing here uses the network.
+(`HF_HUB_CACHE`, `HF_HOME`). `admir.download` gets them; nothing here uses the network.
 """
 
 from __future__ import annotations

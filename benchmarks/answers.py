@@ -28,7 +28,7 @@ from rapidfuzz.fuzz import partial_ratio
 
 import admir
 from admir.demo import AD
-from admir.text import STATED_TIME, contains, numbers, seconds_of, squash
+from admir.text import STATED_TIME, contains, normalize, numbers, seconds_of
 from admir.types import Answer
 
 TRUTH = Path(__file__).parent / "truth"
@@ -94,8 +94,8 @@ def _holds(answer: str, accepted: str) -> bool:
     """Whether the accepted answer stands in the answer; in a long one small misreadings may be."""
     if contains(answer, accepted):
         return True
-    long = len(squash(accepted)) >= LONG and not numbers(accepted)
-    return long and partial_ratio(squash(accepted), squash(answer)) >= NEARLY
+    long = len(normalize(accepted)) >= LONG and not numbers(accepted)
+    return long and partial_ratio(normalize(accepted), normalize(answer)) >= NEARLY
 
 
 def _times(texts: Sequence[str]) -> list[float]:

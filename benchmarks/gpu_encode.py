@@ -32,7 +32,7 @@ from sentence_transformers.sentence_transformer.modules import Normalize, Poolin
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import XLMRobertaConfig, XLMRobertaModel, XLMRobertaTokenizerFast
 
-from admir.perception.sentences import SentenceEmbedder
+from admir.perception.sentence_transformer import SentenceEmbedder
 from admir.types import Memory
 
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]

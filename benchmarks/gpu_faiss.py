@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from admir.memory.nearest import MANY, Nearest
+from admir.memory.vector_index import MANY, VectorIndex
 
 TOP_K = 10
 QUERIES = 100
@@ -43,7 +43,7 @@ def main() -> None:
     right: NDArray[np.int64] | None = None
     for approximate in (False, True):
         started = time.perf_counter()
-        index = Nearest(vectors, approximate=approximate)
+        index = VectorIndex(vectors, approximate=approximate)
         built_s = time.perf_counter() - started
         one_s = timed(index, queries[:1])
         all_s = timed(index, queries)
@@ -74,7 +74,7 @@ def made(count: int, width: int) -> tuple[Floats, Floats]:
     return vectors, noisy.astype(np.float32)
 
 
-def timed(index: Nearest, queries: Floats) -> float:
+def timed(index: VectorIndex, queries: Floats) -> float:
     """The median of seconds of a search."""
     taken = []
     for _ in range(5):

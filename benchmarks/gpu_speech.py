@@ -24,9 +24,9 @@ from rich.console import Console
 from rich.table import Table
 from whisper_shape import LARGE_V3, Shape, write_whisper
 
-from admir.perception.devices import Share, place_for
+from admir.perception.devices import DeviceLimit, place_for
 from admir.perception.speech import SAMPLE_RATE, Audio
-from admir.perception.voice import cut, speech_spans
+from admir.perception.vad import cut, speech_spans
 from admir.perception.whisper import FasterWhisper, sees_cuda
 
 VOICE = Path(__file__).parent.parent / "tests/perception/data/voice.ogg"
@@ -48,7 +48,11 @@ def main() -> None:
         shape = LARGE_V3 if on_card else SMALL
         says = ["<|0.00|>", *words(TOKENS), "<|28.00|>"]
         folder = write_whisper(Path(scratch) / "whisper", says, shape=shape)
-        shares = [Share(gpu_mb=_WEIGHTS_AND_WORK_MB), Share()] if on_card else [Share(device="cpu")]
+        shares = (
+            [DeviceLimit(gpu_mb=_WEIGHTS_AND_WORK_MB), DeviceLimit()]
+            if on_card
+            else [DeviceLimit(device="cpu")]
+        )
         rows = [measured(folder, audio, share) for share in shares]
     where = "CUDA, large-v3's shape" if on_card else "CPU, a SMALL model"
     table = Table("pieces at once", "numbers", "seconds", "x realtime", "words heard")
@@ -83,7 +87,7 @@ def timed_voice(audio: Audio) -> tuple[str, str]:
     return shown(time.perf_counter() - started, audio)
 
 
-def measured(folder: Path, audio: Audio, share: Share) -> tuple[str, ...]:
+def measured(folder: Path, audio: Audio, share: DeviceLimit) -> tuple[str, ...]:
     """One row. Loading is counted: each transcription loads the weights, here from the cache."""
     ears = FasterWhisper(folder, "shape", language="en", share=share)
     place = place_for(folder, share, sees_cuda, print)

@@ -1,4 +1,4 @@
-"""Calls, tokens, wall and CPU time of the mind of models, against a server that models latency.
+"""Calls, tokens, wall and CPU time of the model backend, against a server that models latency.
 
     python benchmarks/model_cost.py --server model_server.py --video ad60.mp4 [--repeat 10]
         [--beside "COMMAND {video} {url}"] [--beside-question "COMMAND {url}"]
@@ -189,7 +189,7 @@ def union_s(calls: Sequence[dict[str, Any]]) -> float:
 
 def show(runs: dict[str, Run], others: dict[str, Run]) -> None:
     """Print what each run took, and ours in parts of the other program's."""
-    table = Table(title="the mind of models")
+    table = Table(title="the model backend")
     for column in ("run", "calls", "text tok", "images", "image tok", "out tok"):
         table.add_column(column, justify="left" if column == "run" else "right")
     for column in ("wall s", "CPU s", "calls s", "own s"):

@@ -28,7 +28,7 @@ from typing import Any
 
 from admir.memory.index import HybridIndex, index_text_memory
 from admir.perception.embed import Embedder, HashingEmbedder
-from admir.perception.sentences import SentenceEmbedder
+from admir.perception.sentence_transformer import SentenceEmbedder
 from admir.settings import Settings
 from admir.types import CLIP_S, Clip, Memory
 

@@ -32,8 +32,8 @@ from stress_text import draw_stress
 
 from admir import Memory, build_memory
 from admir.demo import AD
-from admir.memory.blocks import text_blocks
-from admir.text import squash
+from admir.memory.text_blocks import text_blocks
+from admir.text import normalize
 from admir.types import ScreenText, Span
 
 SLACK_S = 0.7
@@ -158,15 +158,15 @@ def is_found(line: TrueLine, found: ScreenText) -> bool:
     """The rule of the module's docstring."""
     if not _near(line.span, found.span):
         return False
-    one, two = squash(line.text), squash(found.text)
+    one, two = normalize(line.text), normalize(found.text)
     if ratio(one, two) >= ALIKE:
         return True
     return len(two) >= 0.8 * len(one) and _is_part(one, two)
 
 
 def _is_right(found: ScreenText, truth: Sequence[TrueLine]) -> bool:
-    text = squash(found.text)
-    near = [squash(line.text) for line in truth if _near(line.span, found.span)]
+    text = normalize(found.text)
+    near = [normalize(line.text) for line in truth if _near(line.span, found.span)]
     return any(ratio(text, other) >= ALIKE or _is_part(text, other) for other in near)
 
 
@@ -187,7 +187,7 @@ def _weigh_scenes(score: Score, memory: Memory, truth: Sequence[TrueLine]) -> No
         alike = [line for line in truth if is_found(line, found)]
         if not alike:
             continue
-        best = max(alike, key=lambda line: ratio(squash(line.text), squash(found.text)))
+        best = max(alike, key=lambda line: ratio(normalize(line.text), normalize(found.text)))
         kinds = {line.scene for line in alike if line.text == best.text}
         if len(kinds) == 1:
             column = score.scene if best.scene else score.overlay

@@ -24,9 +24,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from admir.backends.base import Story
-from admir.backends.offline.story import infer
-from admir.memory.blocks import text_blocks
+from admir.backends.base import NarrationInput
+from admir.backends.rules.ad_inferences import infer
+from admir.memory.text_blocks import text_blocks
 from admir.types import Memory
 
 _ASKS_AUDIENCE = re.compile("受众|人群|群体|客群|哪类")
@@ -95,7 +95,7 @@ def _in(half: str, video_id: str) -> bool:
 
 def _labels(ad: dict[str, Any]) -> set[tuple[str, str]]:
     memory = Memory.from_timeline(ad["video_id"], ad["events"], duration_s=ad.get("duration"))
-    story = Story(
+    story = NarrationInput(
         video=memory.video,
         clips=memory.clips,
         shots=(),

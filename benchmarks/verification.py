@@ -35,7 +35,7 @@ from typing import Any
 import admir
 from admir.agent.grounding import verify
 from admir.backends.base import Reasoner
-from admir.backends.presets import open_mind
+from admir.backends.factory import open_backend
 from admir.demo import AD
 from admir.settings import Settings, load_settings
 from admir.tools.base import measured_evidence, screen_evidence, speech_evidence
@@ -548,7 +548,7 @@ def main() -> None:
         return report_prompts(verify_by_model(bench, wrong, options.memories), show=options.show)
     right = [case for ad in ads for case in right_cases(ad)]
     settings = load_settings(memories=options.memories, preset="offline")
-    results = asyncio.run(verify_all(bench, [*wrong, *right], open_mind(settings).reasoner))
+    results = asyncio.run(verify_all(bench, [*wrong, *right], open_backend(settings).reasoner))
     halves = [h for h in ("fit", "read") if any(ad.half == h for ad in ads)]
     met = [
         report_half(half, results[: len(wrong)], results[len(wrong) :], bench, show=options.show)
@@ -736,7 +736,7 @@ def verify_by_model(bench: Bench, cases: Sequence[Case], folder: Path) -> list[R
 async def _verify_recorded(
     bench: Bench, cases: Sequence[Case], settings: Settings, server: Recorder
 ) -> list[Result]:
-    reasoner, found = open_mind(settings).reasoner, []
+    reasoner, found = open_backend(settings).reasoner, []
     for case in cases:
         server.requests.clear()
         verdict = await bench.verify(case, reasoner)

@@ -20,30 +20,30 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from admir.backends.base import Caption, ClipView, Merged, Story
+from admir.backends.base import Caption, CaptionRequest, MergedSubjects, NarrationInput
 from admir.concurrency import in_thread, stream_events
 from admir.errors import MemoryStoreError, ModelError
-from admir.memory.blocks import text_blocks
-from admir.memory.captioning import Captioned, Captioning, with_captions
-from admir.memory.clips import Told, digest, make_clips, uncaptioned, view_of
-from admir.memory.embedding import embed_clips, embedded_anew
-from admir.memory.feed import ClipFeed
-from admir.memory.paid import PaidJournal
-from admir.memory.people import find_people
-from admir.memory.plan import Plan, Planner
+from admir.memory.build_plan import Plan, Planner
+from admir.memory.caption_stage import Captioned, Captioning, with_captions
+from admir.memory.clip_analysis import ClipAnalysis, digest, make_clips, uncaptioned, view_of
+from admir.memory.clip_stream import ClipFeed
+from admir.memory.decode_stage import WalkStage, shown_smaller, stated_duration_s
+from admir.memory.embedding import embed_clips, reembed
+from admir.memory.face_stage import find_people
+from admir.memory.ocr_correction import apply_corrections
+from admir.memory.ocr_stage import TextStage
 from admir.memory.provenance import (
-    Made,
-    Makers,
+    BuildComponents,
+    BuildStats,
     check_names,
     provenance_of,
     read_source,
     video_info,
 )
-from admir.memory.reading import TextStage
 from admir.memory.store import MemoryStore
-from admir.memory.survey import Sample, Survey, SurveyListener
-from admir.memory.unsure import apply_corrections
-from admir.memory.walk import WalkStage, shown_smaller, stated_duration_s
+from admir.memory.text_blocks import text_blocks
+from admir.memory.usage_journal import UsageJournal
+from admir.memory.video_scan import SampledFrame, SurveyListener, VideoScan
 from admir.perception.decode import open_container
 from admir.perception.embed import Vectors
 from admir.perception.speech import Transcript
@@ -63,12 +63,12 @@ T = TypeVar("T")
 
 # Journaled JSON as the frozen data it was; made once, for each takes milliseconds.
 _CAPTION = TypeAdapter(Caption)
-_MERGED = TypeAdapter(Merged)
+_MERGED = TypeAdapter(MergedSubjects)
 _NARRATIVE = TypeAdapter(Narrative)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Builder(Makers):
+class Builder(BuildComponents):
     """Everything a build needs, made once at the entry."""
 
     store: MemoryStore
@@ -94,7 +94,7 @@ class _InLoop:
     loop: asyncio.AbstractEventLoop
     feed: ClipFeed
 
-    def add(self, sample: Sample) -> None:
+    def add(self, sample: SampledFrame) -> None:
         """See `SurveyListener`."""
         self.loop.call_soon_threadsafe(self.feed.add, sample)
 
@@ -152,7 +152,7 @@ class _Build:
         if known is None:
             return await self._make(planner.plan(video_id))
         again = partial(
-            embedded_anew,
+            reembed,
             self.tools.store,
             known,
             self.tools.embedder,
@@ -163,15 +163,15 @@ class _Build:
 
     async def _make(self, plan: Plan) -> Memory:
         """The stages, in order."""
-        journal = PaidJournal(plan.folder / _SCRATCH[0], self.tools.spent)
+        journal = UsageJournal(plan.folder / _SCRATCH[0], self.tools.spent)
         tell = partial(self._progress, "speech")
         hearing = self.tools.hearing(self.path, tell, lambda: self.stopped)
         speech = await self._timed("speech", self._thread(partial(hearing.run, journal)))
-        looks = self.tools.mind.perceiver.looks
+        looks = self.tools.backend.perceiver.looks
         describe = self._looked_at if looks else self._measured
         told = await describe(plan, journal, speech)
         merged = await self._timed("merge", self._merge(told, journal))
-        story = Story(
+        story = NarrationInput(
             video=video_info(plan.video_id, plan.source, plan.metadata, told.seen.facts),
             clips=told.clips,
             shots=told.seen.shots,
@@ -190,7 +190,7 @@ class _Build:
         )
         vectors = await self._timed("embed", self._thread(embed))
         failed = (*told.failed, *(why for why in (merged.failed, untold) if why))
-        made = Made(
+        made = BuildStats(
             seconds=time.monotonic() - self.started,
             dimensions=vectors.shape[1],
             usage=journal.spent(),
@@ -210,8 +210,10 @@ class _Build:
         publish = partial(self._publish, plan.folder, memory, vectors)
         return await self._timed("store", self._thread(publish))
 
-    async def _measured(self, plan: Plan, journal: PaidJournal, speech: Transcript) -> Told:
-        """For a mind that does not look: everything is measured before a clip is captioned."""
+    async def _measured(
+        self, plan: Plan, journal: UsageJournal, speech: Transcript
+    ) -> ClipAnalysis:
+        """For a backend that does not look: everything is measured before a clip is captioned."""
         seen = await self._timed("decode", self._survey(plan.folder, journal))
         lines = await self._timed("read text", self._read(seen, plan.folder, journal))
         look = partial(find_people, seen, plan.folder, journal, tell=self._progress)
@@ -219,23 +221,25 @@ class _Build:
         clips = self._clips(plan, seen, lines, speech)
         views = [view_of(clip, seen, speech.utterances) for clip in clips]
         captions = await self._timed("caption", self._caption(views, journal))
-        return Told(
+        return ClipAnalysis(
             seen=seen,
             lines=lines,
             clips=with_captions(clips, Captioned(captions=captions, failed={})),
             registries=(people, *(caption.subjects for caption in captions)),
         )
 
-    async def _looked_at(self, plan: Plan, journal: PaidJournal, speech: Transcript) -> Told:
-        """For a mind that looks: clips are captioned while the video is decoded."""
+    async def _looked_at(
+        self, plan: Plan, journal: UsageJournal, speech: Transcript
+    ) -> ClipAnalysis:
+        """For a backend that looks: clips are captioned while the video is decoded."""
         captioning = Captioning(
             video_id=plan.video_id,
-            perceiver=self.tools.mind.perceiver,
+            perceiver=self.tools.backend.perceiver,
             utterances=speech.utterances,
             speech_known=speech.is_known,
             reading=self._text_stage(),
             workers=self.tools.settings.workers,
-            smaller=shown_smaller(self.path, self.tools.mind.perceiver.caption_side),
+            smaller=shown_smaller(self.path, self.tools.backend.perceiver.caption_side),
             folder=plan.folder,
             journal=journal,
             tell=lambda done: self._progress("caption", done, self.clip_count),
@@ -255,7 +259,7 @@ class _Build:
         lines = await self._timed("read text", self._read(seen, plan.folder, journal))
         lines = apply_corrections(lines, spans, captioned.captions)
         clips = with_captions(self._clips(plan, seen, lines, speech), captioned)
-        return Told(
+        return ClipAnalysis(
             seen=seen,
             lines=lines,
             clips=clips,
@@ -275,8 +279,8 @@ class _Build:
         return stored
 
     async def _survey(
-        self, folder: Path, journal: PaidJournal, listener: SurveyListener | None = None
-    ) -> Survey:
+        self, folder: Path, journal: UsageJournal, listener: SurveyListener | None = None
+    ) -> VideoScan:
         """The decode pass over the video; `listener` is called from another thread."""
         settings = self.tools.settings
         stated_s = stated_duration_s(self.path)
@@ -304,41 +308,41 @@ class _Build:
         )
 
     async def _read(
-        self, seen: Survey, folder: Path, journal: PaidJournal
+        self, seen: VideoScan, folder: Path, journal: UsageJournal
     ) -> tuple[ScreenText, ...]:
         stage = self._text_stage()
         return await self._thread(partial(stage.run, seen, folder, journal)) if stage else ()
 
     def _clips(
-        self, plan: Plan, seen: Survey, lines: Sequence[ScreenText], speech: Transcript
+        self, plan: Plan, seen: VideoScan, lines: Sequence[ScreenText], speech: Transcript
     ) -> tuple[Clip, ...]:
         clip_s = self.tools.settings.clip_s
         return make_clips(plan.video_id, seen, text_blocks(lines), speech.utterances, clip_s)
 
     async def _caption(
-        self, views: Sequence[ClipView], journal: PaidJournal
+        self, views: Sequence[CaptionRequest], journal: UsageJournal
     ) -> tuple[Caption, ...]:
         """A caption a clip, in order."""
         captions = []
         for view in views:
-            work = partial(self.tools.mind.perceiver.caption, view)
+            work = partial(self.tools.backend.perceiver.caption, view)
             captions.append(await self._once(journal, f"caption:{view.clip.index}", _CAPTION, work))
             self._progress("caption", len(captions), len(views))
         return tuple(captions)
 
-    async def _merge(self, told: Told, journal: PaidJournal) -> Merged:
+    async def _merge(self, told: ClipAnalysis, journal: UsageJournal) -> MergedSubjects:
         """The registry; one that is not whole is not journaled."""
         key = f"subjects:{digest(told.registries)}"
         if key in journal:
             return _MERGED.validate_python(journal[key])
-        merged = await self.tools.mind.perceiver.merge_subjects(told.registries)
+        merged = await self.tools.backend.perceiver.merge_subjects(told.registries)
         if not merged.failed:
             journal.keep(key, to_jsonable_python(merged))
         return merged
 
-    async def _narrate(self, story: Story, journal: PaidJournal) -> tuple[Narrative, str]:
+    async def _narrate(self, story: NarrationInput, journal: UsageJournal) -> tuple[Narrative, str]:
         """The summary, or an empty one and why there is none."""
-        work = partial(self.tools.mind.perceiver.narrate, story)
+        work = partial(self.tools.backend.perceiver.narrate, story)
         key = f"narrative:{digest((story.clips, story.subjects))}"
         try:
             return await self._once(journal, key, _NARRATIVE, work), ""
@@ -346,7 +350,11 @@ class _Build:
             return Narrative(summary=""), f"no summary: {error}"
 
     async def _once(
-        self, journal: PaidJournal, key: str, kind: TypeAdapter[T], work: Callable[[], Awaitable[T]]
+        self,
+        journal: UsageJournal,
+        key: str,
+        kind: TypeAdapter[T],
+        work: Callable[[], Awaitable[T]],
     ) -> T:
         """The journaled piece of work, done now where it is not there yet."""
         if key not in journal:

@@ -18,7 +18,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from admir.text import close_gaps, share_held, squash, stem, words
+from admir.text import close_gaps, normalize, share_held, stem, words
 from admir.types import Clip, ScreenText, Utterance
 
 _REACH_CLIPS = 2.0
@@ -44,7 +44,7 @@ class ConceptScorer:
     def __init__(self, clips: Sequence[Clip]) -> None:
         texts = [close_gaps(clip.index_text) for clip in clips]
         self._clips = clips
-        self._flat = [squash(text) for text in texts]
+        self._flat = [normalize(text) for text in texts]
         self._stems = [Counter(stem(word) for word in words(text)) for text in texts]
         self._known: dict[Concept, NDArray[np.float64]] = {}
 
@@ -106,11 +106,11 @@ def _has_digit(clip: Clip) -> float:
 
 def _unspoken(clips: Sequence[Clip]) -> list[float]:
     """How much each clip shows that is not said around it, as labels do; rare lines count more."""
-    lines = [{squash(text) for text in clip.screen_text} - {""} for clip in clips]
+    lines = [{normalize(text) for text in clip.screen_text} - {""} for clip in clips]
     clips_with = Counter(line for shown in lines for line in shown)
     found = []
     for index, shown in enumerate(lines):
-        said = squash(" ".join(clip.speech for clip in clips[max(0, index - 1) : index + 2]))
+        said = normalize(" ".join(clip.speech for clip in clips[max(0, index - 1) : index + 2]))
         silent = [line for line in shown if share_held(line, said) < _AS_SAID]
         found.append(sum(float(np.log((len(clips) + 1) / clips_with[t])) for t in silent))
     return found
@@ -118,7 +118,7 @@ def _unspoken(clips: Sequence[Clip]) -> list[float]:
 
 def _inferred_of(clip: Clip) -> dict[str, float]:
     """The confidence of each label that the story rules infer from a clip, and of its kind."""
-    from admir.backends.offline.story import infer_span  # builds do not need it
+    from admir.backends.rules.ad_inferences import infer_span  # builds do not need it
 
     shown = [
         ScreenText(
@@ -136,7 +136,7 @@ def _inferred_of(clip: Clip) -> dict[str, float]:
 
 def concepts_in(query: str) -> list[Concept]:
     """The concepts that a query names."""
-    flat, stems = squash(query), {stem(word) for word in words(query)}
+    flat, stems = normalize(query), {stem(word) for word in words(query)}
     return [
         concept
         for concept in _concepts()

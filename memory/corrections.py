@@ -17,8 +17,8 @@ from pydantic import TypeAdapter
 from rapidfuzz.fuzz import ratio
 
 from admir.errors import CorrectionError
-from admir.memory.blocks import text_blocks
-from admir.text import is_cjk, numbers, squash
+from admir.memory.text_blocks import text_blocks
+from admir.text import is_cjk, normalize, numbers
 from admir.types import (
     Clip,
     Correction,
@@ -112,7 +112,7 @@ def corrected(built: Memory, corrections: Sequence[Correction]) -> Memory:
     standing = [c for c in corrections if c.kind == "brand" or c.was in read]
     lines = tuple(_lines(built.screen_text, standing))
     blocks = text_blocks(lines)
-    say = partial(reworded, phrases=_phrases(lines, blocks, standing))
+    say = partial(reword, phrases=_phrases(lines, blocks, standing))
     return replace(
         built,
         screen_text=lines,
@@ -143,7 +143,7 @@ def _phrases(
     return told | {each.was: each.text for each in (*lines, *blocks) if each.was}
 
 
-def reworded(text: str, phrases: Phrases) -> str:
+def reword(text: str, phrases: Phrases) -> str:
     """The text in the right words: all of it, what it quotes, and names and prices anywhere.
 
     Other words may stand there for themselves.
@@ -169,13 +169,13 @@ def reread(text: str, memory: Memory, phrases: Phrases) -> str:
     for line in memory.screen_text:
         if line.was and _same_reading(text, line.was):
             return line.text
-    return reworded(text, phrases)
+    return reword(text, phrases)
 
 
 def _same_reading(text: str, was: str) -> bool:
-    if len(squash(was)) < _LEAST_ALIKE or is_cjk(was):
+    if len(normalize(was)) < _LEAST_ALIKE or is_cjk(was):
         return False
-    alike = ratio(squash(text), squash(was)) >= _SAME_READING
+    alike = ratio(normalize(text), normalize(was)) >= _SAME_READING
     return alike and numbers(text) == numbers(was)
 
 

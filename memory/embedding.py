@@ -41,7 +41,7 @@ def embed_clips(
     return np.concatenate(wide)
 
 
-def embedded_anew(
+def reembed(
     store: MemoryStore,
     memory: Memory,
     embedder: Embedder,

@@ -8,9 +8,9 @@ from typing import TypeVar
 from rapidfuzz import fuzz
 
 from admir.backends.base import CAPTION_FRAMES, MOST_CAPTION_FRAMES
-from admir.memory.survey import Sample
+from admir.memory.video_scan import SampledFrame
 from admir.perception.ocr import TextLine
-from admir.text import numbers, squash
+from admir.text import normalize, numbers
 from admir.types import Span
 
 _SAME_LINE = 80.0
@@ -28,20 +28,20 @@ def spread(items: Sequence[T], most: int) -> list[T]:
 
 
 def choose_frames(
-    samples: Sequence[Sample], shots: Sequence[Span], read: Mapping[str, Sequence[TextLine]]
-) -> list[Sample]:
+    samples: Sequence[SampledFrame], shots: Sequence[Span], read: Mapping[str, Sequence[TextLine]]
+) -> list[SampledFrame]:
     """One frame a shot, then those with text that no other shows, at most 8, in order of time.
 
     Where these are fewer than five, others follow, as far as can be from those that are chosen.
     `read` has what OCR read, by the file of a kept frame.
     """
-    chosen: list[Sample] = []
+    chosen: list[SampledFrame] = []
     shown: list[str] = []
 
-    def count_new(sample: Sample) -> int:
+    def count_new(sample: SampledFrame) -> int:
         return sum(len(text) for text in _texts(read, sample) if not _is_known(text, shown))
 
-    def choose(sample: Sample) -> None:
+    def choose(sample: SampledFrame) -> None:
         chosen.append(sample)
         shown.extend(_texts(read, sample))
 
@@ -57,24 +57,26 @@ def choose_frames(
 
 
 def _best(
-    samples: Sequence[Sample], chosen: Sequence[Sample], count_new: Callable[[Sample], int]
-) -> Sample | None:
+    samples: Sequence[SampledFrame],
+    chosen: Sequence[SampledFrame],
+    count_new: Callable[[SampledFrame], int],
+) -> SampledFrame | None:
     """The frame that shows most new text; None where none shows any."""
     best = max((s for s in samples if s not in chosen), key=count_new, default=None)
     return best if best is not None and count_new(best) > 0 else None
 
 
-def _distance(sample: Sample, chosen: Sequence[Sample]) -> float:
+def _distance(sample: SampledFrame, chosen: Sequence[SampledFrame]) -> float:
     return min((abs(sample.frame.time_s - c.frame.time_s) for c in chosen), default=0.0)
 
 
-def _texts(read: Mapping[str, Sequence[TextLine]], sample: Sample) -> list[str]:
-    return [squash(line.text) for line in read.get(sample.read_from, ()) if is_legible(line)]
+def _texts(read: Mapping[str, Sequence[TextLine]], sample: SampledFrame) -> list[str]:
+    return [normalize(line.text) for line in read.get(sample.read_from, ()) if is_legible(line)]
 
 
 def is_legible(line: TextLine) -> bool:
     """Whether a reading is text at all: a single character, or a short unsure one, is a scrap."""
-    length = len(squash(line.text))
+    length = len(normalize(line.text))
     return length >= _LEAST_CHARS and (line.confidence >= _SURE or length > _SURE_CHARS)
 
 
@@ -93,14 +95,14 @@ def distinct_lines(lines: Sequence[TextLine]) -> tuple[str, ...]:
 
     A model's reading is surer than OCR's; unsure lines are among them, for a model to put right.
     """
-    long_enough = [line for line in lines if len(squash(line.text)) >= _LEAST_CHARS]
+    long_enough = [line for line in lines if len(normalize(line.text)) >= _LEAST_CHARS]
     surest = sorted(
         long_enough, key=lambda line: (not line.reread, -line.confidence, -len(line.text))
     )
     kept: list[TextLine] = []
     for line in surest:
-        if not _is_known(squash(line.text), [squash(other.text) for other in kept]):
+        if not _is_known(normalize(line.text), [normalize(other.text) for other in kept]):
             kept.append(line)
     texts = [line.text for line in lines if line in kept]
-    whole = [t for t in texts if not any(t != o and squash(t) in squash(o) for o in texts)]
+    whole = [t for t in texts if not any(t != o and normalize(t) in normalize(o) for o in texts)]
     return tuple(dict.fromkeys(whole))

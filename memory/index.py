@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from admir.errors import EmbedderMismatch
 from admir.memory.lexical import LexicalScorer, Scores
-from admir.memory.nearest import Nearest
 from admir.memory.store import damaged
+from admir.memory.vector_index import VectorIndex
 from admir.perception.embed import Embedder, Vectors, same_vectors
 from admir.text import content_words, holds_word
 from admir.types import Clip, Hit, Memory, Moment, Span
@@ -30,7 +30,7 @@ class HybridIndex:
     ) -> None:
         self._clips = tuple(clips)
         self._vectors = vectors
-        self._nearest = Nearest(vectors)
+        self._nearest = VectorIndex(vectors)
         self._embedder = embedder
         self._beta = beta
         self._lexical = LexicalScorer(self._clips)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rank_bm25 import BM25Plus
 
 from admir.memory.concepts import ConceptScorer
-from admir.text import close_gaps, share_held, squash, tokenize
+from admir.text import close_gaps, normalize, share_held, tokenize
 from admir.types import Clip
 
 _CJK_SIZES = (1, 2, 3)
@@ -35,7 +35,7 @@ class LexicalScorer:
         terms = [_terms(text) for text in whole]
         # Okapi's IDF falls to zero for a term in half of a dozen clips; BM25Plus keeps it.
         self._bm25 = BM25Plus(terms, k1=_K1, b=_B) if any(terms) else None
-        self._flat = [squash(text) for text in whole]
+        self._flat = [normalize(text) for text in whole]
         self._concepts = ConceptScorer(clips)
 
     def prepare(self) -> None:
@@ -84,4 +84,4 @@ def _terms(text: str) -> list[str]:
 
 
 def _quotes(query: str) -> Iterator[str]:
-    return (flat for quoted in _QUOTED.findall(query) if len(flat := squash(quoted)) > 1)
+    return (flat for quoted in _QUOTED.findall(query) if len(flat := normalize(quoted)) > 1)

@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from admir.backends.base import Mind
+from admir.backends.base import Backend
 from admir.errors import OptionError, VideoUnreadable
-from admir.memory.hearing import Hearing, hearing_parts
-from admir.memory.survey import Survey
+from admir.memory.speech_stage import SpeechStage, hearing_parts
+from admir.memory.video_scan import VideoScan
 from admir.perception.decode import DECODER, VideoFacts
 from admir.perception.embed import Embedder
 from admir.perception.ocr import TextReader
@@ -33,14 +33,14 @@ class Source:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Makers:
+class BuildComponents:
     """What turns a video into a memory; another of them makes another memory.
 
     `deaf_because` says why there is no `transcriber`, where one is wanted.
     """
 
     settings: Settings
-    mind: Mind
+    backend: Backend
     embedder: Embedder
     reader: TextReader
     transcriber: Transcriber | None = None
@@ -48,9 +48,9 @@ class Makers:
 
     def hearing(
         self, path: Path, tell: Callable[[int, int], None], stop: Callable[[], bool]
-    ) -> Hearing:
+    ) -> SpeechStage:
         """The speech stage of a video."""
-        return Hearing(
+        return SpeechStage(
             path=path,
             settings=self.settings,
             transcriber=self.transcriber,
@@ -61,7 +61,7 @@ class Makers:
 
     def spent(self) -> Usage:
         """What models have cost so far in this process."""
-        return self.mind.spent() + self.embedder.spent()
+        return self.backend.spent() + self.embedder.spent()
 
 
 def read_source(path: Path) -> Source:
@@ -87,7 +87,7 @@ def check_names(path: Path, metadata: Mapping[str, str]) -> None:
             raise OptionError(f"the metadata {key!r} holds half a character") from None
 
 
-def fingerprint_of(source: Source, metadata: Mapping[str, str], makers: Makers) -> str:
+def fingerprint_of(source: Source, metadata: Mapping[str, str], makers: BuildComponents) -> str:
     """A hash of everything that the memory depends on, but for its vectors: they are soon made."""
     settings = makers.settings
     parts = {
@@ -100,7 +100,7 @@ def fingerprint_of(source: Source, metadata: Mapping[str, str], makers: Makers) 
         "clip_s": settings.clip_s,
         "frame_fps": settings.frame_fps,
         "preset": settings.preset,
-        "perceiver": makers.mind.perceiver.id,
+        "perceiver": makers.backend.perceiver.id,
         "reader": makers.reader.id,
         "screen_text": settings.screen_text,
     }
@@ -108,7 +108,7 @@ def fingerprint_of(source: Source, metadata: Mapping[str, str], makers: Makers) 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class BuildStats:
     """How long a build took, what it cost, what failed in it, and how wide its vectors are."""
 
     seconds: float
@@ -118,7 +118,7 @@ class Made:
 
 
 def provenance_of(
-    fingerprint: str, makers: Makers, seen: Survey, speech: Transcript, made: Made
+    fingerprint: str, makers: BuildComponents, seen: VideoScan, speech: Transcript, made: BuildStats
 ) -> Provenance:
     """How a memory came to be, now."""
     reads = makers.settings.screen_text != "none"
@@ -130,7 +130,7 @@ def provenance_of(
         embedder=makers.embedder.id,
         decoder=DECODER,
         dimensions=made.dimensions,
-        perceiver=makers.mind.perceiver.id,
+        perceiver=makers.backend.perceiver.id,
         speech_source=speech.source,
         text_source=makers.reader.id,
         recognition=speech.recognition,
@@ -142,7 +142,7 @@ def provenance_of(
             *makers.embedder.warnings,
             *_failures(made.failed),
         ),
-        models=makers.mind.models,
+        models=makers.backend.models,
         usage=made.usage,
         failed=made.failed,
     )
@@ -156,7 +156,7 @@ def _failures(failed: Sequence[str]) -> list[str]:
     return [f"{failed[0]}{more}; the same build command tries again what failed"]
 
 
-def _warnings(seen: Survey, speech: Transcript, settings: Settings) -> list[str]:
+def _warnings(seen: VideoScan, speech: Transcript, settings: Settings) -> list[str]:
     found = []
     facts = seen.facts
     if facts.broken_at_s is not None:

@@ -40,8 +40,8 @@ from admir.errors import (
     writing,
 )
 from admir.memory.corrections import Corrections, added, corrected, from_json, to_json
-from admir.memory.files import is_dir, is_file, sync, version_of, write_whole
-from admir.memory.owners import Owner, read_owner, same_subtitles
+from admir.memory.fs import is_dir, is_file, sync, version_of, write_whole
+from admir.memory.video_identity import Owner, read_owner, same_subtitles
 from admir.perception.embed import Vectors
 from admir.types import FORMAT_VERSION, Correction, Memory
 

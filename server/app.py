@@ -14,22 +14,22 @@ from pydantic import BaseModel
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
-from admir.backends.llm.wire import load_client
-from admir.backends.presets import open_embedder, open_mind
+from admir.backends.factory import open_backend, open_embedder
+from admir.backends.llm.client import load_client
 from admir.errors import AdmirError
-from admir.memory.pixels import DECODED
+from admir.memory.frame_access import DECODED
 from admir.memory.store import MemoryStore
 from admir.server.ask import ask_router
-from admir.server.asks import Asks
+from admir.server.ask_service import AskService
 from admir.server.corrections import corrections_router
-from admir.server.desk import Desk
-from admir.server.housekeeping import Housekeeper
-from admir.server.library import library_router
+from admir.server.ingest import IngestService
 from admir.server.metrics import Metrics
 from admir.server.page import page_router
-from admir.server.plain import schemas_of
 from admir.server.problems import document_problems, handle_problems, problem, reply, responses
-from admir.server.security import Gate
+from admir.server.read_routes import library_router
+from admir.server.retention_thread import RetentionThread
+from admir.server.security import AuthMiddleware
+from admir.server.serialization import schemas_of
 from admir.server.videos import videos_router
 from admir.settings import Settings, load_settings
 from admir.types import Answer, Memory
@@ -54,11 +54,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     """
     chosen = settings or load_settings()
     store, metrics = MemoryStore(chosen.memories), Metrics()
-    asks = Asks(settings=chosen, store=store)
+    asks = AskService(settings=chosen, store=store)
     DECODED.resize(chosen.server.cache_mb * 1_000_000)
     metrics.gauge("picture_cache_bytes", "Decoded pictures kept", lambda: DECODED.size_bytes)
-    desk = Desk.of(chosen, store, metrics)
-    keeper = Housekeeper(chosen.memories, chosen.server.keep_days)
+    desk = IngestService.of(chosen, store, metrics)
+    keeper = RetentionThread(chosen.memories, chosen.server.keep_days)
     metrics.gauge("asks_under_way", "Questions being answered", lambda: asks.under_way)
 
     @asynccontextmanager
@@ -93,7 +93,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["authorization", "content-type", "x-api-key", "last-event-id"],
         )
-    app.add_middleware(Gate, settings=chosen.server)
+    app.add_middleware(AuthMiddleware, settings=chosen.server)
     _describe(app)
     return app
 
@@ -115,9 +115,9 @@ def _add_state(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
 
     @app.get("/readyz", tags=["state"], responses=responses(503))
     def readyz() -> Response:
-        """Whether questions can be answered: the preset's mind and embedder are there."""
+        """Whether questions can be answered: the preset's backend and embedder are there."""
         try:
-            open_mind(settings)
+            open_backend(settings)
             open_embedder(settings)
         except AdmirError as error:
             return reply(problem(503, error.kind, str(error)))

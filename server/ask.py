@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.responses import Response
 
-from admir.server.asks import Asks
+from admir.server.ask_service import AskService
 from admir.server.metrics import Metrics
-from admir.server.plain import json_reply, sent
 from admir.server.problems import problem_of, responses
+from admir.server.serialization import json_reply, to_api_json
 from admir.settings import Settings
 from admir.trace import Answered, AnswerEvent, event_name, to_json
 from admir.types import Answer, Turn
@@ -67,7 +67,7 @@ class AskRequest(BaseModel):
     )
 
 
-def ask_router(asks: Asks, metrics: Metrics) -> APIRouter:
+def ask_router(asks: AskService, metrics: Metrics) -> APIRouter:
     """The route of questions."""
     router = APIRouter(tags=["ask"])
 
@@ -89,7 +89,7 @@ def ask_router(asks: Asks, metrics: Metrics) -> APIRouter:
         """Answer a question about a video.
 
         With `Accept: text/event-stream` every event of the trace is sent as it happens (`asked`,
-        `oriented`, `step_taken`, `backtracked`, `reworded`), and `answered` or `problem` at last.
+        `oriented`, `step_taken`, `backtracked`, `reword`), and `answered` or `problem` at last.
         A client that goes away ends the work.
         """
         settings = _settings(asks.settings, body.options)
@@ -141,6 +141,6 @@ async def _told(events: AsyncGenerator[AnswerEvent, None]) -> AsyncIterator[Serv
     async with aclosing(events):
         try:
             async for event in events:
-                yield ServerSentEvent(data=to_json(sent(event)), event=event_name(event))
+                yield ServerSentEvent(data=to_json(to_api_json(event)), event=event_name(event))
         except Exception as error:  # noqa: BLE001 - the stream has begun: it tells what failed
             yield ServerSentEvent(data=problem_of(error).model_dump_json(), event="problem")

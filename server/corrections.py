@@ -12,8 +12,8 @@ from starlette.responses import Response
 
 from admir.memory.corrections import MOST_CHARS, new_correction
 from admir.memory.store import MemoryStore
-from admir.server.library import VideoId
 from admir.server.problems import responses
+from admir.server.read_routes import VideoId
 from admir.types import Correction, CorrectionKind
 
 CorrectionId = Annotated[str, InPath(max_length=64, description="id of a correction")]

@@ -34,7 +34,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import SQLAlchemyError
 
 from admir.errors import MemoryStoreError, ServerBusy, UnknownJob
-from admir.server.places import Places
+from admir.server.paths import ServicePaths
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 STATES: tuple[State, ...] = ("queued", "running", "done", "failed", "cancelled")
@@ -124,7 +124,7 @@ class Jobs:
     Every call raises MemoryStoreError where the table cannot be read or written.
     """
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: ServicePaths) -> None:
         self.places = places
         self._engine: Engine | None = None
         self._opening = threading.Lock()
@@ -309,7 +309,7 @@ def _begin(connection: Connection) -> None:
 
 
 @contextmanager
-def _translated(places: Places) -> Iterator[None]:
+def _translated(places: ServicePaths) -> Iterator[None]:
     try:
         yield
     except SQLAlchemyError as error:

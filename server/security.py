@@ -13,8 +13,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from admir.server.patience import LEAST_BYTES_S
 from admir.server.problems import problem, reply
+from admir.server.timeouts import LEAST_BYTES_S
 from admir.settings import ServerSettings
 
 _LOG = logging.getLogger("admir.server")
@@ -41,7 +41,7 @@ _UNSAFE = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 _ID = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
-class Gate:
+class AuthMiddleware:
     """The outermost layer: a request id, key and origin, bodies, headers, one line of log."""
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:

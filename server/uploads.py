@@ -26,10 +26,10 @@ from admir.errors import (
 )
 from admir.memory.provenance import check_names, read_source
 from admir.memory.store import slug
-from admir.server.checks import HEAD_BYTES, check_head, check_type, check_video
 from admir.server.fetch_url import fetching
-from admir.server.forms import MOST_METADATA_BYTES, FormReader
-from admir.server.places import Places
+from admir.server.multipart import MOST_METADATA_BYTES, FormReader
+from admir.server.paths import ServicePaths
+from admir.server.validation import HEAD_BYTES, check_head, check_type, check_video
 from admir.settings import ServerSettings
 
 _BUFFER = 1 << 20
@@ -56,7 +56,7 @@ class Received:
 class Receiver:
     """Takes videos in under the limits of `settings`."""
 
-    places: Places
+    places: ServicePaths
     settings: ServerSettings
 
     @property
@@ -190,7 +190,7 @@ def check_size(size: int, most: int) -> None:
         raise TooLarge(f"a video may have {most:,} bytes at most; send a smaller copy")
 
 
-def place(places: Places, received: Received) -> Path:
+def place(places: ServicePaths, received: Received) -> Path:
     """Move what was received to where uploads lie; a file of the same content is taken instead.
 
     To be called while `places.alone()` is held. Raises MemoryStoreError.

@@ -16,10 +16,10 @@ from starlette.responses import Response
 
 from admir.errors import AdmirError
 from admir.server.ask import EVENT_STREAM
-from admir.server.desk import Desk, VideoRequest
+from admir.server.ingest import IngestService, VideoRequest
 from admir.server.jobs import ACTIVE, Job, Jobs, State
-from admir.server.library import VideoId
 from admir.server.problems import problem_of, responses
+from admir.server.read_routes import VideoId
 
 _MOST_LISTED = 200
 _LOOK_S = 0.3
@@ -57,7 +57,7 @@ class JobList(BaseModel):
     jobs: list[JobView]
 
 
-def videos_router(desk: Desk) -> APIRouter:
+def videos_router(desk: IngestService) -> APIRouter:
     """Routes that change what there is."""
     router = APIRouter(tags=["videos"])
     _add_videos(router, desk)
@@ -92,7 +92,7 @@ _NAME = {
 }
 
 
-def _add_videos(router: APIRouter, desk: Desk) -> None:
+def _add_videos(router: APIRouter, desk: IngestService) -> None:
     @router.post(
         "/videos",
         status_code=202,
@@ -123,7 +123,7 @@ def _add_videos(router: APIRouter, desk: Desk) -> None:
         return Response(status_code=204)
 
 
-def _add_jobs(router: APIRouter, desk: Desk) -> None:
+def _add_jobs(router: APIRouter, desk: IngestService) -> None:
     @router.get("/jobs", responses=responses(500))
     def jobs() -> JobList:
         """The last jobs, the newest first."""

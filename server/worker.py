@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from admir.api import build_events
-from admir.concurrency import LoopThread, last_of
+from admir.concurrency import LoopThread, run_to_end
 from admir.errors import AdmirError, BuildInProgress, TooLarge
 from admir.server.jobs import Job, Jobs
 from admir.settings import Settings
@@ -143,7 +143,7 @@ class Workers:
         metadata = json.loads(job.metadata) if job.metadata else None
         path = Path(job.path)
         events = await asyncio.to_thread(build_events, path, self.settings, metadata)
-        last = await last_of(events, course.see)
+        last = await run_to_end(events, course.see)
         assert isinstance(last, Built)
         return last
 

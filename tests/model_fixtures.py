@@ -11,7 +11,7 @@ import av
 import pytest
 
 from admir import Memory, build_memory
-from admir.backends.llm import Model, faults
+from admir.backends.llm import Model, retry
 from admir.settings import Settings, load_settings
 from tests.drawing import flat, write_video
 from tests.model_server import ModelServer
@@ -37,7 +37,7 @@ def write_ramp(path: Path, seconds: float = SECONDS) -> Path:
 @pytest.fixture
 def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries follow at once."""
-    monkeypatch.setattr(faults, "FIRST_WAIT_S", 0.0005)
+    monkeypatch.setattr(retry, "FIRST_WAIT_S", 0.0005)
 
 
 @pytest.fixture

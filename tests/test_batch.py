@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from admir import Memory
 from admir.batch import Question, RowAnswered, RowFailed, ask_many
-from admir.batch import asking as asking_module
-from admir.batch.output import Csv, Form, JsonLines, new_names
-from admir.batch.results import open_results
-from admir.batch.rows import question_of
-from admir.batch.table import Table, read_table
+from admir.batch import answer_rows as asking_module
+from admir.batch.answer_file import open_results
+from admir.batch.formats import Csv, Form, JsonLines, new_names
+from admir.batch.read_table import Table, read_table
+from admir.batch.row import question_of
 from admir.errors import BackendUnavailable, MemoryStoreError, OptionError
 from admir.settings import load_settings
 from admir.trace import BuildProgress

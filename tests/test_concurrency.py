@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admir.concurrency import BoundedCache, ahead, in_thread, last_of, run_sync, stream_events
+from admir.concurrency import BoundedCache, in_thread, prefetch, run_sync, run_to_end, stream_events
 from tests.properties import examples
 
 
@@ -27,7 +27,7 @@ async def _numbers(closed, count=3):
 
 def test_the_last_event_is_returned_and_every_one_is_told():
     told = []
-    assert asyncio.run(last_of(_numbers([]), told.append)) == 2
+    assert asyncio.run(run_to_end(_numbers([]), told.append)) == 2
     assert told == [0, 1, 2]
 
 
@@ -36,7 +36,7 @@ def test_a_listener_that_fails_closes_the_stream():
 
     async def watch():
         with pytest.raises(ZeroDivisionError):
-            await last_of(_numbers(closed), lambda number: 1 / number)
+            await run_to_end(_numbers(closed), lambda number: 1 / number)
         assert closed == [True]
 
     asyncio.run(watch())
@@ -120,16 +120,16 @@ def settled(value):
 
 @pytest.mark.parametrize("most", [1, 2, 1000])
 def test_items_made_ahead_come_in_their_order(most):
-    assert list(ahead(iter(range(50)), most)) == list(range(50))
+    assert list(prefetch(iter(range(50)), most)) == list(range(50))
     assert "admir-ahead" not in thread_names()
 
 
 def test_no_items_are_no_items():
-    assert list(ahead(iter(()), 2)) == []
+    assert list(prefetch(iter(()), 2)) == []
 
 
 def test_none_is_an_item_too():
-    assert list(ahead(iter([None, 0, None]), 2)) == [None, 0, None]
+    assert list(prefetch(iter([None, 0, None]), 2)) == [None, 0, None]
 
 
 def test_an_error_ahead_is_raised_behind_the_last_item():
@@ -137,7 +137,7 @@ def test_an_error_ahead_is_raised_behind_the_last_item():
         yield from (1, 2)
         raise ZeroDivisionError("here")
 
-    items = ahead(broken(), 10)
+    items = prefetch(broken(), 10)
     taken = [next(items)]
     time.sleep(0.05)  # the error is there long before
     taken.append(next(items))
@@ -155,7 +155,7 @@ def test_no_more_is_made_ahead_than_was_asked_for():
             made.append(number)
             yield number
 
-    items = ahead(count(), 3)
+    items = prefetch(count(), 3)
     assert next(items) == 0
     assert settled(lambda: len(made)) <= 1 + 3 + 1, "taken, waiting, in hand"
     assert next(items) == 1
@@ -174,7 +174,7 @@ def test_closing_waits_for_the_item_that_is_made_and_ends_the_thread():
         yield 1
         ended.append("too far")
 
-    items = ahead(slow(), 1)
+    items = prefetch(slow(), 1)
     assert next(items) == 0
     assert begun.wait(5)
     items.close()
@@ -185,7 +185,7 @@ def test_closing_waits_for_the_item_that_is_made_and_ends_the_thread():
 def test_items_ahead_that_nobody_takes_are_never_begun():
     """A generator starts when it is asked first: one that is only made leaves no thread."""
     begun = []
-    items = ahead((begun.append(n) for n in range(3)), 1)
+    items = prefetch((begun.append(n) for n in range(3)), 1)
     items.close()
     assert begun == []
     assert "admir-ahead" not in thread_names()
@@ -193,7 +193,7 @@ def test_items_ahead_that_nobody_takes_are_never_begun():
 
 def test_an_error_of_who_takes_items_ends_the_thread():
     def take():
-        for item in ahead(itertools.count(), 2):
+        for item in prefetch(itertools.count(), 2):
             raise ZeroDivisionError(item)
 
     with pytest.raises(ZeroDivisionError):

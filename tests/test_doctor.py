@@ -17,7 +17,7 @@ import pytest
 
 from admir import doctor
 from admir.doctor import diagnose
-from admir.endpoint import ask_endpoint
+from admir.endpoint_probe import ask_endpoint
 from admir.settings import load_settings
 from tests.cli.conftest import Call, admir, call  # noqa: F401 - a fixture
 
@@ -172,7 +172,7 @@ def test_what_is_broken_is_told_and_raises_nothing(
     def torn() -> Any:
         raise OSError("models are \x1b[31m torn")
 
-    monkeypatch.setattr("admir.perception.text_net._load_engine", torn)
+    monkeypatch.setattr("admir.perception.ocr_models._load_engine", torn)
     monkeypatch.setitem(sys.modules, "cv2", None)
     ran = call("doctor")
     assert ran.code == 7
@@ -265,7 +265,7 @@ def test_an_endpoint_that_answers_otherwise(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     if answer is _slow:
-        monkeypatch.setattr("admir.endpoint.TIMEOUT_S", 0.6)
+        monkeypatch.setattr("admir.endpoint_probe.TIMEOUT_S", 0.6)
     with serving(answer) as (url, _):
         found = ask_endpoint(url)
     assert found.state == "failed"

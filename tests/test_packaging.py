@@ -36,7 +36,7 @@ def test_every_data_file_is_covered_by_package_data():
     for package, folder in (
         ("admir.prompts", "prompts"),
         ("admir.demo", "admir/demo"),
-        ("admir.backends.offline.words", "admir/backends/offline/words"),
+        ("admir.backends.rules.words", "admir/backends/rules/words"),
         ("admir.views.notebook", "admir/views/notebook"),
     ):
         files = {
@@ -70,12 +70,12 @@ def test_importing_admir_loads_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
-def test_a_build_by_models_prepares_nothing_of_the_offline_mind():
+def test_a_build_by_models_prepares_nothing_of_the_rules():
     code = (
         "import sys, admir.memory.builder, admir.backends.llm; "
-        "from admir.perception import look; "
-        "offline = [m for m in sys.modules if m.startswith('admir.backends.offline')]; "
-        "print(offline, look._known.cache_info().currsize)"
+        "from admir.perception import visual_style; "
+        "offline = [m for m in sys.modules if m.startswith('admir.backends.rules')]; "
+        "print(offline, visual_style._known.cache_info().currsize)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[] 0"

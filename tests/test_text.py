@@ -19,10 +19,10 @@ from admir.text import (
     fold,
     holds_word,
     is_cjk,
+    normalize,
     numbers,
     plain_number,
     spelt_number,
-    squash,
     stem,
     tokenize,
     words,
@@ -38,9 +38,9 @@ PLAIN = st.text(st.sampled_from("abzéÄ 48$%.,#半价灯ｘ４\n-'’"), max_si
 @examples(200)
 @given(st.text(max_size=30))
 def test_squashed_text_has_no_spaces_and_squashing_again_changes_nothing(text):
-    flat = squash(text)
+    flat = normalize(text)
     assert not re.search(r"[\s_.,!?-]", flat)
-    assert squash(flat) == flat
+    assert normalize(flat) == flat
 
 
 @examples(200)
@@ -48,7 +48,7 @@ def test_squashed_text_has_no_spaces_and_squashing_again_changes_nothing(text):
 def test_squashing_sees_neither_case_nor_spaces_nor_width(text):
     spaced = " ".join(text.upper())
     wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in text)
-    assert squash(spaced) == squash(wide) == squash(text)
+    assert normalize(spaced) == normalize(wide) == normalize(text)
 
 
 def test_folding_keeps_spaces_and_makes_quotes_plain():
@@ -261,7 +261,7 @@ def test_a_number_is_found_beside_another_one_behind_a_mark(haystack, needle):
     assert contains(haystack, needle)
 
 
-WORDY = st.text(st.sampled_from("abc灯$% "), min_size=1, max_size=10).filter(squash)
+WORDY = st.text(st.sampled_from("abc灯$% "), min_size=1, max_size=10).filter(normalize)
 NUMBER = st.integers(0, 9999).map(str)
 
 

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict
 
 from admir.backends.base import Perceiver
 from admir.memory.corrections import brand_of
+from admir.memory.frame_access import as_jpeg, nearest_frame
 from admir.memory.index import HybridIndex
-from admir.memory.pixels import as_jpeg, nearest_frame
 from admir.perception.decode import Picture, write_picture
 from admir.settings import Settings
 from admir.types import Clip, Evidence, Hit, Memory, ScreenText, Span, Usage, Utterance

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import Field
 
-from admir.memory.blocks import text_blocks
-from admir.text import content_words, holds_word, squash
+from admir.memory.text_blocks import text_blocks
+from admir.text import content_words, holds_word, normalize
 from admir.tools.base import (
     Arguments,
     Tool,
@@ -74,7 +74,7 @@ def _evidence_of(
 
     def rank(line: Evidence) -> tuple[int, bool]:
         held = sum(holds_word(line.quote, word) for word in wanted)
-        return -held, len(squash(line.quote)) <= _SCRAP_CHARS
+        return -held, len(normalize(line.quote)) <= _SCRAP_CHARS
 
     lines = line_evidence(memory, blocks, [hit.span for hit in moment.hits], moment.score)
     return [*captions, *sorted(lines, key=rank)]

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from pydantic import Field, model_validator
 
-from admir.backends.base import Finding, GridReading
-from admir.memory.blocks import text_blocks
-from admir.memory.corrections import phrases_of, reworded
-from admir.memory.pixels import spread_frames
+from admir.backends.base import ExpertRequest, Finding
+from admir.memory.corrections import phrases_of, reword
+from admir.memory.frame_access import spread_frames
+from admir.memory.text_blocks import text_blocks
 from admir.perception.grids import (
     EXPERT_FPS,
     EXPERT_FRAMES,
@@ -18,7 +18,7 @@ from admir.perception.grids import (
     drop_repeats,
     make_grids,
 )
-from admir.text import contains, squash, words
+from admir.text import contains, normalize, words
 from admir.tools.base import (
     Arguments,
     Tool,
@@ -58,7 +58,7 @@ async def run(context: ToolContext, arguments: CommunicationExpert) -> ToolResul
     decoded = await asyncio.to_thread(spread_frames, memory, span, count, side)
     pictures = await asyncio.to_thread(drop_repeats, decoded)
     report = await context.perceiver.read_grids(
-        GridReading(
+        ExpertRequest(
             focus=arguments.focus,
             span=span,
             grids=make_grids(pictures, side),
@@ -74,7 +74,7 @@ async def run(context: ToolContext, arguments: CommunicationExpert) -> ToolResul
     phrases = phrases_of(memory)
     whole = [Finding(text=report.reading, span=span)] if report.reading else []
     evidence = tuple(
-        replace(each, quote=reworded(each.quote, phrases))
+        replace(each, quote=reword(each.quote, phrases))
         for finding in (*whole, *report.findings)
         for each in _evidence(memory, finding, span)
     )
@@ -82,7 +82,7 @@ async def run(context: ToolContext, arguments: CommunicationExpert) -> ToolResul
     left_out = f" {repeats} more hardly differ from these." if repeats else ""
     seen = f"{len(pictures)} frames of {span} in {-(-len(pictures) // GRID_CELLS)} grids.{left_out}"
     return ToolResult(
-        summary="\n".join(filter(None, [seen, reworded(report.text, phrases)])),
+        summary="\n".join(filter(None, [seen, reword(report.text, phrases)])),
         evidence=evidence,
         looked_at=span,
         grids_s=report.grids_s,
@@ -98,7 +98,7 @@ def _evidence(memory: Memory, finding: Finding, span: Span) -> list[Evidence]:
     """
     where = finding.span.clamp(span)
     phrase = finding.tied_to or (finding.text.partition(": ")[2] if finding.written else "")
-    tied = _lines_holding(memory, phrase, where) if squash(phrase) else []
+    tied = _lines_holding(memory, phrase, where) if normalize(phrase) else []
     if finding.written and tied:
         return tied
     own = Evidence(

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from pydantic import Field, model_validator
 
-from admir.backends.base import Finding, Inspection
-from admir.memory.corrections import Phrases, phrases_of, reread, reworded
+from admir.backends.base import Finding, InspectRequest
+from admir.memory.corrections import Phrases, phrases_of, reread, reword
+from admir.memory.frame_access import frames_at
 from admir.memory.frame_choice import spread
-from admir.memory.pixels import frames_at
 from admir.perception.decode import sample_times
 from admir.tools.base import Arguments, Tool, ToolContext, ToolResult, refuse_beyond_end
 from admir.types import Evidence, InspectMode, Memory, Span
@@ -51,14 +51,14 @@ async def run(context: ToolContext, arguments: FrameInspect) -> ToolResult:
     if not pictures:
         raise ValueError("there are no pictures: this memory is of text alone")
     report = await context.perceiver.inspect(
-        Inspection(
+        InspectRequest(
             question=arguments.question, span=span, mode=arguments.mode, pictures=tuple(pictures)
         )
     )
     phrases = phrases_of(context.memory)
     findings = tuple(_put_right(report.findings, context.memory, phrases))
     return ToolResult(
-        summary=f"{len(pictures)} frames of {span}.{note}\n{reworded(report.text, phrases)}",
+        summary=f"{len(pictures)} frames of {span}.{note}\n{reword(report.text, phrases)}",
         evidence=tuple(_evidence(context, finding) for finding in findings),
         looked_at=span,
         grids_s=report.grids_s or (tuple(picture.time_s for picture in pictures),),

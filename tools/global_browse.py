@@ -6,7 +6,7 @@ import asyncio
 
 from pydantic import Field
 
-from admir.memory.blocks import text_blocks
+from admir.memory.text_blocks import text_blocks
 from admir.tools.base import (
     Arguments,
     Tool,

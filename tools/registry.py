@@ -26,7 +26,7 @@ TOOLS: Mapping[str, Tool[Any]] = MappingProxyType(
 
 
 class ToolError(Exception):
-    """A tool could not do what was asked; the message goes back to the mind as data.
+    """A tool could not do what was asked; the message goes back to the backend as data.
 
     `usage` is what it cost all the same.
     """
@@ -55,7 +55,7 @@ def available(settings: Settings) -> tuple[str, ...]:
     return tuple(name for name in TOOLS if name not in left_out)
 
 
-async def carry_out(context: ToolContext, action: Action) -> ToolResult:
+async def run_tool(context: ToolContext, action: Action) -> ToolResult:
     """Run an action; raises ToolError where it cannot be done, BackendUnavailable for good."""
     arguments = parse(action)
     if action.tool not in available(context.settings):
@@ -69,7 +69,7 @@ async def carry_out(context: ToolContext, action: Action) -> ToolResult:
 
 
 def tool_specs(settings: Settings) -> tuple[ToolSpec, ...]:
-    """The tools of an ask as a mind is told of them, for function calling."""
+    """The tools of an ask as a backend is told of them, for function calling."""
     return tuple(_spec(name) for name in available(settings))
 
 

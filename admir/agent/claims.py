@@ -16,8 +16,8 @@ from admir.text import (
     denials,
     find_times,
     holds_word,
+    normalize,
     numbers,
-    squash,
 )
 from admir.tools.finish import Finish
 from admir.types import Claim, Evidence
@@ -81,7 +81,7 @@ def split_claims(answer: str) -> tuple[str, ...]:
     starts = [0, *(end for _, end in cuts)]
     ends = [*(start for start, _ in cuts), len(answer)]
     parts = (answer[a:b].strip() for a, b in zip(starts, ends, strict=True))
-    return tuple(part for part in parts if squash(part))
+    return tuple(part for part in parts if normalize(part))
 
 
 def claims_of(draft: Finish, evidence: Sequence[Evidence]) -> tuple[Claim, ...]:

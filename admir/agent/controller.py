@@ -19,34 +19,34 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from admir.agent.budget import Budget, BudgetSpent
 from admir.agent.grounding import verify, visual_anchors
-from admir.agent.guards import guard
-from admir.agent.ledger import observe, skipped
-from admir.agent.outcome import (
+from admir.agent.ledger import skipped, to_observation
+from admir.agent.selection import (
     basis_of,
-    better,
-    chosen,
+    better_draft,
     cited_by,
     has_searched,
     is_grounded,
-    is_undecided,
+    is_last,
     limits_of,
     memory_warnings,
     reject,
     rejection_words,
-    unchecked,
+    select_draft,
+    unverified_draft,
     weak_evidence,
 )
+from admir.agent.stagnation import guard
 from admir.agent.state import START_STATE, State
-from admir.backends.base import Accepted, Decision, Mind, Situation, paid_for
-from admir.concurrency import together
+from admir.backends.base import AgentState, Backend, Decision, RefineRequest, paid_for
+from admir.concurrency import gather_all
 from admir.errors import ModelError
 from admir.memory.subjects import SubjectIndex
 from admir.prompts import load_prompt
 from admir.settings import Settings
-from admir.text import cut
+from admir.text import truncate_words
 from admir.tools.base import ToolContext, ToolResult
 from admir.tools.finish import Finish
-from admir.tools.registry import ToolError, carry_out, parse, tool_specs
+from admir.tools.registry import ToolError, parse, run_tool, tool_specs
 from admir.trace import (
     Answered,
     AnswerEvent,
@@ -77,7 +77,7 @@ class Agent:
 
     question: str
     memory: Memory
-    mind: Mind
+    backend: Backend
     subjects: SubjectIndex
     tools: ToolContext
     settings: Settings
@@ -113,7 +113,7 @@ class Agent:
             video_id=self.memory.video.id,
             question=self.question,
             preset=self.settings.preset,
-            models=self.mind.models,
+            models=self.backend.models,
             settings=self.settings.model_dump(mode="json", exclude={"memories"}),
             admir_version=_own_version(),
         )
@@ -128,7 +128,7 @@ class Agent:
 
     async def _decide(self, state: State) -> Decision:
         """Thought and actions, from everything seen but the weak branch."""
-        return await self.budget.within(self.mind.reasoner.decide(self._situation(state)))
+        return await self.budget.within(self.backend.reasoner.decide(self._situation(state)))
 
     async def reason(self, state: State) -> dict[str, Any]:
         """The next step; the first one was begun while the graph was loaded."""
@@ -158,8 +158,8 @@ class Agent:
             "verdict": None,
         }
 
-    def _situation(self, state: State) -> Situation:
-        return Situation(
+    def _situation(self, state: State) -> AgentState:
+        return AgentState(
             question=self.question,
             video=self.memory.video,
             narrative=self.memory.narrative,
@@ -195,11 +195,11 @@ class Agent:
         usage = sum((r.usage for r in results), Usage())
         ledger, observations = state["ledger"], []
         for (action, note), result in zip(actions, results, strict=True):
-            ledger, observation = observe(ledger, action, result, note)
+            ledger, observation = to_observation(ledger, action, result, note)
             observations.append(observation)
         if not observations:
             fault = ToolError("no action was asked for; call a tool")
-            observations.append(observe(ledger, Action(tool="none"), fault, "")[1])
+            observations.append(to_observation(ledger, Action(tool="none"), fault, "")[1])
         done = replace(
             step,
             actions=tuple(action for action, _ in actions),
@@ -225,7 +225,7 @@ class Agent:
     ) -> list[ToolResult | ToolError]:
         """Side by side; where tokens or money are counted, one by one until they are spent."""
         if not self.budget.counts:
-            return await together([self._carry_out(action) for action in actions])
+            return await gather_all([self._carry_out(action) for action in actions])
         results: list[ToolResult | ToolError] = []
         for action in actions:
             spent = self.budget.spent(sum((r.usage for r in results), used))
@@ -235,7 +235,7 @@ class Agent:
 
     async def _carry_out(self, action: Action) -> ToolResult | ToolError:
         try:
-            return await self.budget.within(carry_out(self.tools, action))
+            return await self.budget.within(run_tool(self.tools, action))
         except ToolError as error:
             return error
         except BudgetSpent as stop:
@@ -249,7 +249,7 @@ class Agent:
         try:
             draft: Finish = parse(action)
         except ToolError as error:
-            failed = observe(state["ledger"], action, error, "")[1]
+            failed = to_observation(state["ledger"], action, error, "")[1]
             told = tuple(failed if a is action else skipped(a) for a in step.actions)
             done = replace(step, observations=told)
             writer(StepTaken(step=done))
@@ -259,7 +259,7 @@ class Agent:
             self.question,
             state["ledger"],
             self.memory,
-            self.mind.reasoner,
+            self.backend.reasoner,
             looks=self.settings.visual_anchor,
             searched=has_searched(state["steps"], state["rejections"]),
             rejections=state["rejections"],
@@ -268,7 +268,7 @@ class Agent:
             verdict, usage = await self.budget.within(checking)
         except BudgetSpent as stop:
             writer(StepTaken(step=step))
-            best = state["best"] or unchecked(draft, str(stop))
+            best = state["best"] or unverified_draft(draft, str(stop))
             return {"spent": str(stop), "best": best, "draft": None, "verdict": None}
         seconds = round(step.seconds + time.monotonic() - started, 3)
         others = tuple(skipped(a) for a in step.actions if a is not action)
@@ -284,7 +284,7 @@ class Agent:
             "steps": (*state["steps"][:-1], done),
             "draft": draft,
             "verdict": verdict,
-            "best": better(state["best"], (draft, verdict)),
+            "best": better_draft(state["best"], (draft, verdict)),
             "usage": state["usage"] + usage,
         }
 
@@ -293,7 +293,11 @@ class Agent:
         verdict = state["verdict"]
         if verdict is None:
             return self.next_turn(state)
-        return "refine" if verdict.accepted or _is_last(state) else "backtrack"
+        return (
+            "refine"
+            if verdict.accepted or is_last(state["decision"], state["verdict"])
+            else "backtrack"
+        )
 
     def next_turn(self, state: State) -> Literal["reason", "refine"]:
         """Go on while there are steps and budget."""
@@ -324,23 +328,25 @@ class Agent:
 
     async def refine(self, state: State, writer: StreamWriter) -> dict[str, Any]:
         """The final wording; where the budget is spent, of the best draft, ungrounded."""
-        last = _is_last(state)
-        draft, verdict = chosen(state["draft"], state["verdict"], state["best"], last=last)
+        last = is_last(state["decision"], state["verdict"])
+        draft, verdict = select_draft(state["draft"], state["verdict"], state["best"], last=last)
         cited = cited_by(verdict, state["ledger"])
         spent = state["spent"] or self.budget.spent(state["usage"])
         anchors = visual_anchors(cited, self.memory) if self.settings.visual_anchor else ()
         text, usage, warning = draft.answer, Usage(), ""
         if verdict is not None and not spent:
-            accepted = Accepted(
+            accepted = RefineRequest(
                 question=self.question, answer=draft.answer, evidence=cited, anchors=anchors
             )
             try:
-                refined = await self.budget.within(self.mind.reasoner.refine(accepted))
+                refined = await self.budget.within(self.backend.reasoner.refine(accepted))
                 text, usage, warning = refined.answer, refined.usage, refined.warning
                 writer(Reworded(draft=draft.answer, answer=text, anchors=anchors, usage=usage))
             except BudgetSpent as stop:
                 spent = str(stop)
-        answer = self._answer(state, cut(text, self.settings.answer_words), verdict, cited)
+        answer = self._answer(
+            state, truncate_words(text, self.settings.answer_words), verdict, cited
+        )
         warnings = [warning] if warning else []
         if spent and verdict:
             warnings.append(f"{spent}: the answer is not reworded")
@@ -364,8 +370,8 @@ class Agent:
             steps=state["steps"],
             usage=state["usage"],
             preset=self.settings.preset,
-            models=self.mind.models,
-            prompt_hashes={**self.mind.prompts, **state["prompt_hashes"]},
+            models=self.backend.models,
+            prompt_hashes={**self.backend.prompts, **state["prompt_hashes"]},
             reason="" if grounded else self._why(state, verdict),
         )
 
@@ -378,13 +384,6 @@ class Agent:
         parts.append(verdict.reason if verdict else "no draft was handed in")
         parts += limits_of(self.memory, self.question)
         return "; ".join(part for part in parts if part)
-
-
-def _is_last(state: State) -> bool:
-    """Whether the draft is the end, also where it does not stand."""
-    decision, verdict = state["decision"], state["verdict"]
-    undecided = verdict is not None and is_undecided(verdict)
-    return undecided or (decision is not None and decision.last)
 
 
 def _load_graph() -> Any:

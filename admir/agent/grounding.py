@@ -19,10 +19,10 @@ from admir.agent.claims import (
     find_repeat,
     without_quotes,
 )
-from admir.backends.base import Check, Checked, Reasoner, Rejection
-from admir.memory.pixels import frames_at
+from admir.backends.base import Reasoner, Rejection, VerificationRequest, VerificationResult
+from admir.memory.frame_access import frames_at
 from admir.perception.decode import Picture
-from admir.text import cut, denials, find_times, fold, squash
+from admir.text import denials, find_times, fold, normalize, truncate_words
 from admir.tools.base import screen_evidence, speech_evidence
 from admir.tools.finish import Finish
 from admir.types import Claim, Evidence, Memory, Span, Usage, Verdict
@@ -87,7 +87,7 @@ def _gather(
     memory: Memory,
     *,
     looks: bool,
-) -> Check:
+) -> VerificationRequest:
     """All that speaks for the draft and against it; claims that code refuses have their reason."""
     cited = [e for e in evidence if e.id in draft.evidence_ids]
     span = asked_span(question, memory)
@@ -97,7 +97,7 @@ def _gather(
         for claim in claims
     )
     written, said = memory.screen_text, memory.utterances
-    return Check(
+    return VerificationRequest(
         question=question,
         answer=draft.answer,
         span=span,
@@ -157,8 +157,8 @@ def asked_span(question: str, memory: Memory) -> Span:
 def _lines_beside(cited: Sequence[Evidence], memory: Memory) -> tuple[Evidence, ...]:
     """What is on screen or said while the cited evidence lasts, and is not cited itself."""
     spans = [_around(e.span) for e in cited]
-    known = {squash(e.quote) for e in cited}
-    return tuple(e for e in _lines_in(memory, spans) if squash(e.quote) not in known)
+    known = {normalize(e.quote) for e in cited}
+    return tuple(e for e in _lines_in(memory, spans) if normalize(e.quote) not in known)
 
 
 def _around(span: Span) -> Span:
@@ -189,12 +189,14 @@ def visual_anchors(evidence: Sequence[Evidence], memory: Memory) -> tuple[str, .
             a.overlap_s(b) > 0 or _holds(b, a) for a in seen for b in spans
         ):
             looks = [
-                part for part in subject.appearance if squash(part) not in squash(subject.name)
+                part
+                for part in subject.appearance
+                if normalize(part) not in normalize(subject.name)
             ]
-            found.setdefault(cut(", ".join((subject.name, *looks)), _ANCHOR_WORDS))
+            found.setdefault(truncate_words(", ".join((subject.name, *looks)), _ANCHOR_WORDS))
     for item in evidence:
         if item.kind == "frame" or (item.kind == "measurement" and item.frame_s is not None):
-            found.setdefault(cut(item.quote, _ANCHOR_WORDS))
+            found.setdefault(truncate_words(item.quote, _ANCHOR_WORDS))
     return tuple(found)
 
 
@@ -236,7 +238,11 @@ def _kept(
 
 
 def _verdict(
-    claims: tuple[Claim, ...], anchors: tuple[str, ...], checked: Checked, *, absent: bool
+    claims: tuple[Claim, ...],
+    anchors: tuple[str, ...],
+    checked: VerificationResult,
+    *,
+    absent: bool,
 ) -> Verdict:
     bad = [c for c in claims if c.status in ("unverified", "contradicted")]
     weak = bad or [c for c in claims if c.status not in STANDING]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from admir.text import shown, squash
+from admir.text import normalize, to_printable
 from admir.tools.base import ToolResult
 from admir.tools.registry import ToolError
 from admir.types import Action, Evidence, Observation
 
 
-def enter(
+def add_evidence(
     ledger: Sequence[Evidence], found: Iterable[Evidence]
 ) -> tuple[tuple[Evidence, ...], tuple[Evidence, ...]]:
     """The ledger with `found` in it, and `found` with ids.
@@ -32,12 +32,12 @@ def enter(
 def _identity(evidence: Evidence) -> tuple[str, ...]:
     span = evidence.span
     where = (f"{span.start_s:.2f}", f"{span.end_s:.2f}")
-    return (evidence.video_id, evidence.kind, squash(evidence.quote), *where)
+    return (evidence.video_id, evidence.kind, normalize(evidence.quote), *where)
 
 
-def described(evidence: Iterable[Evidence]) -> str:
+def format_evidence(evidence: Iterable[Evidence]) -> str:
     """One line each, as it stands in an observation."""
-    return "\n".join(f"[{e.id}] {e.span} {e.source}: {shown(e.quote)}" for e in evidence)
+    return "\n".join(f"[{e.id}] {e.span} {e.source}: {to_printable(e.quote)}" for e in evidence)
 
 
 def skipped(action: Action) -> Observation:
@@ -45,14 +45,16 @@ def skipped(action: Action) -> Observation:
     return Observation(tool=action.tool, text="not carried out: finish came with it", failed=True)
 
 
-def observe(
+def to_observation(
     ledger: tuple[Evidence, ...], action: Action, result: ToolResult | ToolError, note: str
 ) -> tuple[tuple[Evidence, ...], Observation]:
     """The observation of one action, its evidence entered into the ledger."""
     if isinstance(result, ToolError):
         return ledger, Observation(tool=action.tool, text=f"{note}{result}", failed=True)
-    ledger, numbered = enter(ledger, result.evidence)
-    text = "\n".join(part for part in (f"{note}{result.summary}", described(numbered)) if part)
+    ledger, numbered = add_evidence(ledger, result.evidence)
+    text = "\n".join(
+        part for part in (f"{note}{result.summary}", format_evidence(numbered)) if part
+    )
     return ledger, Observation(
         tool=action.tool,
         text=text,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncio import Future
 from typing import TypedDict
 
-from admir.agent.outcome import Judged
+from admir.agent.selection import Judged
 from admir.backends.base import Decision, Rejection
 from admir.tools.finish import Finish
 from admir.types import Answer, Evidence, Span, Step, Subject, Usage, Verdict

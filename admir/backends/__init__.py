@@ -1,1 +1,1 @@
-"""The minds: protocols in `base`, rules and word lists in `offline`."""
+"""The backends: protocols in `base`, rules and word lists in `offline`."""

@@ -1,6 +1,6 @@
-"""What a mind must be able to do: two small protocols with typed inputs and outputs.
+"""What a backend must be able to do: two small protocols with typed inputs and outputs.
 
-Nothing above this floor knows which mind it talks to.
+Nothing above this floor knows which backend it talks to.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ MOST_CAPTION_FRAMES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClipView:
+class CaptionRequest:
     """A clip to caption, with what was measured in it.
 
-    Minds that look get up to 8 `pictures`, one a shot at least where there are so many. Without
+    Backends that look get up to 8 `pictures`, one a shot at least where there are so many. Without
     `speech_known` nobody has listened: that there are no `utterances` then says nothing.
     """
 
@@ -73,7 +73,7 @@ class Caption:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Merged:
+class MergedSubjects:
     """One registry; `failed` says why some of it could not be compared, empty where all was."""
 
     subjects: tuple[Subject, ...]
@@ -81,7 +81,7 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
+class NarrationInput:
     """All that the narrative is told from (paper C.1)."""
 
     video: VideoInfo
@@ -92,11 +92,11 @@ class Story:
     utterances: tuple[Utterance, ...]
     subjects: tuple[Subject, ...]
     speech_known: bool = True
-    """False where nobody has listened: see `ClipView`."""
+    """False where nobody has listened: see `CaptionRequest`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inspection:
+class InspectRequest:
     """Frames of a span to look at closely, for a question, in one of two modes."""
 
     question: str
@@ -106,7 +106,7 @@ class Inspection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GridReading:
+class ExpertRequest:
     """2x2 grids of a span for the communication expert, with the text that constrains it."""
 
     focus: str
@@ -118,7 +118,7 @@ class GridReading:
     screen_text: tuple[ScreenText, ...] = ()
     """Blocks of on-screen text in the span."""
     speech_known: bool = True
-    """False where nobody has listened: see `ClipView`."""
+    """False where nobody has listened: see `CaptionRequest`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +141,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class InspectResult:
     """What looking brought: a text for the reader, and findings that can be cited.
 
     `reading` is what it all means, to be cited as a whole; the text does not repeat it. `grids_s`
@@ -170,7 +170,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
-    """A tool as a mind is told of it; `parameters` is the JSON schema of its arguments."""
+    """A tool as a backend is told of it; `parameters` is the JSON schema of its arguments."""
 
     name: str
     description: str
@@ -178,8 +178,8 @@ class ToolSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
-    """The state s_t of paper 2.1 as the mind sees it before it decides."""
+class AgentState:
+    """The state s_t of paper 2.1 as the backend sees it before it decides."""
 
     question: str
     video: VideoInfo
@@ -211,7 +211,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class VerificationRequest:
     """Question and draft as one proposition, to check for and against (eq. 5).
 
     Claims that have a reason have failed already. `absent` means that the draft says the video does
@@ -234,7 +234,7 @@ class Check:
     texts: tuple[str, ...]
     """All that is read and said in the ad."""
     speech_known: bool
-    """False where nobody has listened: see `ClipView`."""
+    """False where nobody has listened: see `CaptionRequest`."""
     doubts: tuple[str, ...]
     """Names in the draft that stand in no line: frames may show them, or nothing does."""
     look: Callable[[Sequence[str]], Mapping[str, Picture]]
@@ -244,7 +244,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class VerificationResult:
     """The claims with their status and the reason for it; `evidence` then names what decides them.
 
     `premise` is what the question supposes and nothing speaks of; `failed` means that no check came
@@ -258,7 +258,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted:
+class RefineRequest:
     """An accepted answer to word for the reader.
 
     `anchors` are what the evidence shows (W of eq. 5), for an answer that names nothing seen.
@@ -271,7 +271,7 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refined:
+class RefinedAnswer:
     """The final wording; `warning` says why it is the draft's own, where it had to be."""
 
     answer: str
@@ -295,7 +295,7 @@ def paid_for(error: Exception) -> Usage:
 class Perceiver(Protocol):
     """Sees: makes the memory, and looks again when a tool asks.
 
-    `id` names the models and prompts that a memory depends on. A mind that `looks` captions from
+    `id` names the models and prompts that a memory depends on. A backend that `looks` captions from
     pictures, of `caption_side` pixels at most: the builder then neither looks for faces nor waits
     for the whole video.
     """
@@ -307,22 +307,22 @@ class Perceiver(Protocol):
     def cell_side(self, width: int, height: int) -> int:
         """Longest side in pixels of a frame in a grid, for a video of this width and height."""
 
-    async def caption(self, view: ClipView) -> Caption:
+    async def caption(self, view: CaptionRequest) -> Caption:
         """Describe a clip and name who and what appears in it; raises ModelError."""
 
     async def read_text(self, picture: Picture) -> tuple[str, ...]:
         """The lines of text in one picture of high resolution; raises ModelError."""
 
-    async def merge_subjects(self, partial: Sequence[Sequence[Subject]]) -> Merged:
+    async def merge_subjects(self, partial: Sequence[Sequence[Subject]]) -> MergedSubjects:
         """One registry of the partial ones: earliest sight kept, fields united, nobody lost."""
 
-    async def narrate(self, story: Story) -> Narrative:
+    async def narrate(self, story: NarrationInput) -> Narrative:
         """The query-independent summary of the video."""
 
-    async def inspect(self, inspection: Inspection) -> Report:
+    async def inspect(self, inspection: InspectRequest) -> InspectResult:
         """Look at the frames of a span: literally, or for style and meaning."""
 
-    async def read_grids(self, reading: GridReading) -> Report:
+    async def read_grids(self, reading: ExpertRequest) -> InspectResult:
         """Decode the persuasion in a span."""
 
 
@@ -331,18 +331,18 @@ class Reasoner(Protocol):
 
     id: str
 
-    async def decide(self, situation: Situation) -> Decision:
+    async def decide(self, situation: AgentState) -> Decision:
         """The next thought and actions."""
 
-    async def check(self, check: Check) -> Checked:
+    async def check(self, check: VerificationRequest) -> VerificationResult:
         """Give each claim a status; those that are already decided stay as they are."""
 
-    async def refine(self, accepted: Accepted) -> Refined:
+    async def refine(self, accepted: RefineRequest) -> RefinedAnswer:
         """Shorten an accepted answer and name what is seen; add and lose no fact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mind:
+class Backend:
     """The two halves together, and the names of the models behind them by role.
 
     `prompts` are the hashes of the prompts they use, by name; `spent` tells what they have cost

@@ -97,7 +97,7 @@ def _show(answer: Answer, *, trace: bool, as_json: bool) -> None:
         return
     screen = console()
     terminal.show_answer(screen, answer)
-    from admir.agent.outcome import BY_WORDS
+    from admir.agent.selection import BY_WORDS
 
     for warning in answer.warnings:
         if warning != BY_WORDS:  # said at the start
@@ -128,7 +128,7 @@ async def _answers(
 ) -> TableAnswered:
     """Answer the table; the first rows that fail are entered into `failures`."""
     from admir.batch import RowFailed, TableAnswered, TableOpened, answer_file
-    from admir.concurrency import last_of
+    from admir.concurrency import run_to_end
     from admir.trace import BuildProgress
     from admir.views.progress import RowsBar
 
@@ -146,7 +146,7 @@ async def _answers(
                 failures.append(f"row {number}: {event.error}")
 
     with RowsBar(console(quiet=quiet, stderr=True), questions.name) as bar:
-        last = await last_of(answer_file(questions, out, settings), tell)
+        last = await run_to_end(answer_file(questions, out, settings), tell)
     assert isinstance(last, TableAnswered)
     return last
 
@@ -154,7 +154,7 @@ async def _answers(
 async def answer_one(video: str, question: str, settings: Settings, *, quiet: bool) -> Answer:
     """Answer about the memory of an id or of a file, which is built with a bar on stderr."""
     from admir.api import ask_events, check_question, video_file
-    from admir.concurrency import last_of
+    from admir.concurrency import run_to_end
     from admir.memory.store import MemoryStore
     from admir.trace import Answered
 
@@ -166,6 +166,6 @@ async def answer_one(video: str, question: str, settings: Settings, *, quiet: bo
     else:
         memory = MemoryStore(settings.memories).read(video)
         tell_where_a_question_goes(settings, memory)
-    last = await last_of(ask_events(memory, question, settings))
+    last = await run_to_end(ask_events(memory, question, settings))
     assert isinstance(last, Answered)
     return last.answer

@@ -113,7 +113,7 @@ def _build_all(places: Sequence[_Place], work: _Work) -> None:
 
 def _check_speech(settings: Settings, count: int) -> None:
     """A file of subtitles belongs to one video, and must be there."""
-    from admir.memory.hearing import given_file
+    from admir.memory.speech_stage import given_file
 
     file = given_file(settings)
     if file is None:
@@ -145,7 +145,7 @@ def _numbered(places: list[_Place]) -> list[_Place]:
 
 def _build_one(place: _Place, work: _Work) -> AdmirError | None:
     """Build one video and report it; its error, where it has one that the next may not have."""
-    from admir.views import rows
+    from admir.views import json_rows
 
     try:
         if place.fault:
@@ -163,7 +163,7 @@ def _build_one(place: _Place, work: _Work) -> AdmirError | None:
             complain(error)
         return error
     if work.as_json:
-        print_row(rows.of_build(built))
+        print_row(json_rows.of_build(built))
     else:
         _report(built, place.number)
     return None
@@ -179,12 +179,12 @@ async def build(
 ) -> Built:
     """Build with a bar on stderr; `metadata` None keeps what the stored memory has."""
     from admir.api import build_events
-    from admir.concurrency import last_of
+    from admir.concurrency import run_to_end
     from admir.trace import BuildProgress, Built
     from admir.views.progress import BuildBar
 
     with BuildBar(console(quiet=quiet, stderr=True), title) as bar:
-        last = await last_of(
+        last = await run_to_end(
             build_events(path, settings, metadata),
             lambda event: bar.show(event) if isinstance(event, BuildProgress) else None,
         )
@@ -193,7 +193,7 @@ async def build(
 
 
 def _report(built: Built, number: str) -> None:
-    from admir.views.words import cost_words
+    from admir.views.labels import cost_words
 
     memory = built.memory
     whole = not built.reused and "store" in built.stage_seconds

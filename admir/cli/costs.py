@@ -25,7 +25,7 @@ def say_estimates(
     from admir.api import estimate
     from admir.errors import VideoError
     from admir.trace import to_plain
-    from admir.views.words import cost_words
+    from admir.views.labels import cost_words
 
     for path, fault in places:
         try:
@@ -62,7 +62,7 @@ def tell_where_it_goes(settings: Settings) -> None:
 def warn_of_word_search(settings: Settings) -> None:
     """Say before a build how its memory will be searched, where that is by words alone."""
     if settings.preset != "offline" and settings.embedder == "auto":
-        from admir.backends.presets import open_embedder
+        from admir.backends.factory import open_embedder
 
         for warning in open_embedder(settings).warnings:
             warn(warning)
@@ -71,7 +71,7 @@ def warn_of_word_search(settings: Settings) -> None:
 def tell_where_a_question_goes(settings: Settings, memory: Memory) -> None:
     """Say that it leaves this machine where an endpoint made the vectors. Raises EndpointError."""
     if settings.embedder == "auto":
-        from admir.agent.outcome import BY_WORDS, compares_words_alone
+        from admir.agent.selection import BY_WORDS, compares_words_alone
 
         if compares_words_alone(memory, settings):
             warn(BY_WORDS)

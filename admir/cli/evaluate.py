@@ -20,8 +20,8 @@ from admir.cli.run import EXIT_SOME_FAILED, console, print_json, say, warn
 from admir.errors import OptionError
 
 if TYPE_CHECKING:
-    from admir.evaluation.cases import Suite
-    from admir.evaluation.run import Run
+    from admir.evaluation.data import Suite
+    from admir.evaluation.run_folder import Run
     from admir.evaluation.runner import RunEvent, Scorer
     from admir.evaluation.sweep import Variant
     from admir.evaluation.systems import System
@@ -196,7 +196,7 @@ def diff_command(
 ) -> None:
     """Compare two runs of the same questions: paired intervals, McNemar, answers that changed."""
     from admir.evaluation.report import write_comparison
-    from admir.evaluation.run import read_run
+    from admir.evaluation.run_folder import read_run
     from admir.evaluation.tables import difference_table, verdict_of
 
     folder = out or run_b
@@ -220,10 +220,10 @@ class Work:
 
     async def run(self, system: System, settings: Settings, out: Path, name: str) -> Run:
         """Run a system with a bar on stderr, and write its reports."""
-        from admir.concurrency import last_of
+        from admir.concurrency import run_to_end
         from admir.evaluation.adsqa import write_predictions
         from admir.evaluation.report import write_report
-        from admir.evaluation.run import RunInfo, open_folder, own_code
+        from admir.evaluation.run_folder import RunInfo, open_folder, own_code
         from admir.evaluation.runner import RunEnded, Runner
         from admir.views.progress import RowsBar
 
@@ -251,7 +251,7 @@ class Work:
             )
             stderr = console(quiet=self.quiet, stderr=True)
             with RowsBar(stderr, name, logs=True) as bar:
-                ended = await last_of(runner.run(), lambda event: _progress(bar, event))
+                ended = await run_to_end(runner.run(), lambda event: _progress(bar, event))
             assert isinstance(ended, RunEnded)
             write_predictions(out, name, ended.run.items)
             write_report(out, ended.run)

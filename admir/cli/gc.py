@@ -30,7 +30,7 @@ def gc_command(
 
     With --json: traces, builds, uploads, jobs, freed_bytes, dry_run.
     """
-    from admir.server.cleaning import clear_away
+    from admir.server.retention import clear_away
     from admir.trace import to_plain
 
     settings = settings_of(memories, preset)

@@ -13,7 +13,7 @@ from admir.errors import AdmirError
 
 if TYPE_CHECKING:
     from admir.types import Memory
-    from admir.views.rows import Unreadable
+    from admir.views.json_rows import Unreadable
 
 
 def list_command(
@@ -21,13 +21,13 @@ def list_command(
 ) -> None:
     """List the videos that have a memory. With --json: {"memories": [{"video_id", ...}]}."""
     from admir.memory.store import MemoryStore
-    from admir.views import rows, terminal
+    from admir.views import json_rows, terminal
 
     settings = settings_of(memories, preset)
     store = MemoryStore(settings.memories)
     found = [_readable(store.read, video_id) for video_id in store.ids()]
     if as_json:
-        print_json({"memories": [rows.of_memory(m) for m in found]})
+        print_json({"memories": [json_rows.of_memory(m) for m in found]})
     elif not found:
         say(f"No memories in {settings.memories}.")
     else:
@@ -35,7 +35,7 @@ def list_command(
 
 
 def _readable(read: Callable[[str], Memory], video_id: str) -> Memory | Unreadable:
-    from admir.views.rows import Unreadable
+    from admir.views.json_rows import Unreadable
 
     try:
         return read(video_id)

@@ -59,7 +59,7 @@ def fetch_models_command(
 
 
 def _fetch(wanted: Weights, *, quiet: bool) -> None:
-    from admir.fetching import fetch
+    from admir.download import fetch
     from admir.views.progress import BytesBar
 
     with BytesBar(console(quiet=quiet, stderr=True), wanted.name) as bar:

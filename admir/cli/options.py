@@ -34,7 +34,9 @@ Memories = Annotated[
 ]
 PresetOption = Annotated[
     PresetName | None,
-    typer.Option("--preset", help="Which mind answers [default: offline]", envvar="ADMIR_PRESET"),
+    typer.Option(
+        "--preset", help="Which backend answers [default: offline]", envvar="ADMIR_PRESET"
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 

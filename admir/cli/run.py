@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import typer
 
 from admir.errors import AdmirError
-from admir.text import shown
+from admir.text import to_printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -121,7 +121,7 @@ def complain(error: AdmirError) -> int:
 
 def warn(message: str) -> None:
     """A line on stderr about what was done nevertheless."""
-    print(f"warning: {shown(message)}", file=sys.stderr)
+    print(f"warning: {to_printable(message)}", file=sys.stderr)
 
 
 def console(*, quiet: bool = False, stderr: bool = False) -> Console:
@@ -147,4 +147,4 @@ def print_row(row: dict[str, Any]) -> None:
 
 def say(line: str) -> None:
     """A line for people; nothing in it is markup, or steers the terminal."""
-    console().print(shown(line), markup=False, soft_wrap=True)
+    console().print(to_printable(line), markup=False, soft_wrap=True)

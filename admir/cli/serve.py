@@ -47,14 +47,14 @@ def serve_command(
     import uvicorn
 
     from admir.server import create_app
-    from admir.server.patience import PatientProtocol
+    from admir.server.timeouts import TimeoutProtocol
 
     sys.setswitchinterval(_TURN_S)
     uvicorn.run(
         create_app(settings),
         host=host,
         port=port,
-        http=PatientProtocol,
+        http=TimeoutProtocol,
         log_config=_log_config(),
         access_log=False,
         server_header=False,

@@ -16,7 +16,7 @@ from typing import Any
 
 from admir.batch.folders import VIDEO_SUFFIXES
 from admir.errors import OptionError, VideoNotFound, writing
-from admir.evaluation.cases import Case, Item, Reference, Suite
+from admir.evaluation.data import Case, Item, Reference, Suite
 from admir.trace import to_json
 
 DIMENSIONS = ("VU", "ER", "TE", "PS", "AM")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from admir.backends.base import paid_for
+from admir.backends.llm.content import Part, clean, data_block
 from admir.backends.llm.endpoints import hosts
-from admir.backends.llm.forms import JudgeForm
-from admir.backends.llm.model import Model
-from admir.backends.llm.parts import Part, clean, data_block
+from admir.backends.llm.schemas import JudgeForm
+from admir.backends.llm.typed_client import Model
 from admir.errors import ModelError, OptionError
 from admir.evaluation.adsqa import final_answer, read_prediction, read_score
-from admir.evaluation.cases import Case, Judgement, Reference
+from admir.evaluation.data import Case, Judgement, Reference
 from admir.prompts import load_prompt
 from admir.settings import Settings
 

@@ -9,10 +9,10 @@ from importlib import resources
 from pathlib import Path
 
 from admir.errors import MemoryStoreError, writing
-from admir.evaluation.cases import Item
+from admir.evaluation.data import Item
 from admir.evaluation.plots import COLOURS, Dot, Panel, dots_svg
-from admir.evaluation.published import NOTE, PUBLISHED
-from admir.evaluation.run import Run
+from admir.evaluation.reference_scores import NOTE, PUBLISHED
+from admir.evaluation.run_folder import Run
 from admir.evaluation.scores import (
     METRICS,
     RELAXED_PAPER,
@@ -36,9 +36,9 @@ from admir.evaluation.tables import (
     scores_table,
     verdict_of,
 )
-from admir.memory.files import write_whole
-from admir.replay import open_trace
-from admir.text import shown
+from admir.memory.fs import write_whole
+from admir.text import to_printable
+from admir.trace_reader import open_trace
 from admir.types import Step
 from admir.views.notebook.markup import Html, cut, div, folded, joined, tag
 
@@ -262,7 +262,7 @@ def markdown(table: Table) -> str:
 
 
 def _cell(text: str) -> str:
-    line = " ".join(shown(text).split()).replace("<", "&lt;")
+    line = " ".join(to_printable(text).split()).replace("<", "&lt;")
     return _STEERS.sub(r"\\\g<0>", line)
 
 

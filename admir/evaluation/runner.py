@@ -7,10 +7,10 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from admir.concurrency import stream_events, together
+from admir.concurrency import gather_all, stream_events
 from admir.errors import BackendUnavailable
-from admir.evaluation.cases import Case, Item, Judgement, Prediction, Reference, Suite, by_video
-from admir.evaluation.run import Run, RunFolder, RunInfo, without_meta
+from admir.evaluation.data import Case, Item, Judgement, Prediction, Reference, Suite, by_video
+from admir.evaluation.run_folder import Run, RunFolder, RunInfo, without_meta
 from admir.evaluation.systems import Answering, System, failure_of, predicted
 from admir.trace import BuildProgress
 
@@ -116,7 +116,7 @@ class Runner:
             self._done[item.case.id] = done
             emit(ItemDone(item=done))
 
-        await together([one(item) for item in items])
+        await gather_all([one(item) for item in items])
 
     async def _opened(self, video: str, emit: _Emit) -> tuple[Answering | None, Prediction | None]:
         """What answers about a video, or why nothing can; neither where the money is spent.

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from admir.errors import OptionError
-from admir.evaluation.cases import Item
-from admir.evaluation.run import Run
+from admir.evaluation.data import Item
+from admir.evaluation.run_folder import Run
 from admir.evaluation.statistics import (
     Difference,
     Draws,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from admir.evaluation.plots import Chart, Series, bars_svg, lines_svg
 from admir.evaluation.report import figure, html_table, markdown, write_page, write_text
-from admir.evaluation.run import Run
+from admir.evaluation.run_folder import Run
 from admir.evaluation.scores import METRICS, OVERALL, RELAXED, STRICT, compare, scores_of
 from admir.evaluation.statistics import Share
 from admir.evaluation.tables import Table, percent, points

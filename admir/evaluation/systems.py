@@ -16,21 +16,21 @@ from typing import Any, Protocol
 
 from admir.api import ask_opened, build_events, open_for_asking
 from admir.backends.base import paid_for
-from admir.backends.llm.forms import AnswerForm
-from admir.backends.llm.model import Model
-from admir.backends.llm.parts import Part, clean, image
-from admir.backends.presets import open_mind
-from admir.concurrency import last_of
+from admir.backends.factory import open_backend
+from admir.backends.llm.content import Part, clean, image
+from admir.backends.llm.schemas import AnswerForm
+from admir.backends.llm.typed_client import Model
+from admir.concurrency import run_to_end
 from admir.errors import AdmirError, BackendUnavailable, OptionError, VideoUnreadable
 from admir.evaluation.adsqa import final_answer, read_prediction, video_file
-from admir.evaluation.cases import Case, Prediction
+from admir.evaluation.data import Case, Prediction
 from admir.memory.store import MemoryStore
 from admir.perception.decode import Picture, open_container, sample_times
+from admir.perception.frame_seek import decode_at
 from admir.perception.frames import length_s, picture_track
-from admir.perception.seek import decode_at
 from admir.prompts import load_prompt
 from admir.settings import Settings
-from admir.text import cut
+from admir.text import truncate_words
 from admir.trace import Answered, BuildProgress, Built
 from admir.types import Span, Usage
 
@@ -83,12 +83,12 @@ class AgentSystem:
     lasting = True
 
     def __post_init__(self) -> None:
-        mind = open_mind(self.settings)
+        backend = open_backend(self.settings)
         self.config: Mapping[str, Any] = {
             "system": self.name,
             "settings": config_of(self.settings),
-            "models": dict(mind.models),
-            "prompts": dict(mind.prompts),
+            "models": dict(backend.models),
+            "prompts": dict(backend.prompts),
         }
 
     async def open(self, video: str, tell: Tell) -> tuple[Answering, Usage]:
@@ -97,7 +97,7 @@ class AgentSystem:
         What people have corrected in it is left out: the system is measured, not they.
         """
         path, store = video_file(self.videos, video), MemoryStore(self.settings.memories)
-        built = await last_of(
+        built = await run_to_end(
             build_events(path, self.settings),
             lambda event: tell(event) if isinstance(event, BuildProgress) else None,
         )
@@ -107,7 +107,7 @@ class AgentSystem:
 
         async def answer(case: Case) -> Prediction:
             async with aclosing(ask_opened(opened, case.question)) as events:
-                last = await last_of(events)
+                last = await run_to_end(events)
             assert isinstance(last, Answered)
             found = last.answer
             return Prediction(
@@ -154,7 +154,7 @@ class BaselineSystem:
             asked = [*parts, f"Question: {clean(case.question)}"]
             reply = await self._model.complete("baseline", text, asked, AnswerForm)
             seconds = round(time.monotonic() - started, 3)
-            answer = cut(" ".join(reply.value.answer.split()), self._words)
+            answer = truncate_words(" ".join(reply.value.answer.split()), self._words)
             return Prediction(text=answer, usage=reply.usage, seconds=seconds)
 
         return answer, Usage()

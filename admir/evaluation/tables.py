@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from admir.evaluation.adsqa import DIMENSION_NAMES
-from admir.evaluation.cases import Item
-from admir.evaluation.published import PUBLISHED
-from admir.evaluation.run import Run
+from admir.evaluation.data import Item
+from admir.evaluation.reference_scores import PUBLISHED
+from admir.evaluation.run_folder import Run
 from admir.evaluation.scores import (
     METRICS,
     OVERALL,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from admir.perception.likeness import likeness
-from admir.perception.stretch import Stretch, area_changed
+from admir.perception.frame_window import FrameWindow, area_changed
+from admir.perception.similarity import likeness
 
 _FLASH_S = 0.13
 _RETURNS = 0.4
@@ -16,7 +16,7 @@ _COLOUR_AREA = 0.7
 _LEAST_AREA = 0.2
 
 
-def is_cut(stretch: Stretch, number: int) -> bool:
+def is_cut(stretch: FrameWindow, number: int) -> bool:
     """Whether a new shot begins with this frame of the stretch."""
     area = area_changed(stretch.colours[number - 1], stretch.colours[number])
     if area < _LEAST_AREA or _is_flash(stretch, number):
@@ -24,7 +24,7 @@ def is_cut(stretch: Stretch, number: int) -> bool:
     return _is_new_place(stretch, number)
 
 
-def _is_flash(stretch: Stretch, number: int) -> bool:
+def _is_flash(stretch: FrameWindow, number: int) -> bool:
     """Whether the picture before comes back at once, or the new one was there just before."""
     times, colours = stretch.times_s, stretch.colours
     old, new = colours[number - 1], colours[number]
@@ -37,7 +37,7 @@ def _is_flash(stretch: Stretch, number: int) -> bool:
     return any(len(d) and d.min() < _RETURNS * step for d in back)
 
 
-def _is_new_place(stretch: Stretch, number: int) -> bool:
+def _is_new_place(stretch: FrameWindow, number: int) -> bool:
     """Whether the step joins unrelated pictures, and those beside it do not."""
     greys = stretch.greys
     across = likeness(greys[number - 1], greys[number])
@@ -49,7 +49,7 @@ def _is_new_place(stretch: Stretch, number: int) -> bool:
     return across < min([1.0, *beside]) - _STANDS_OUT or _colour_alone(stretch, number)
 
 
-def _colour_alone(stretch: Stretch, number: int) -> bool:
+def _colour_alone(stretch: FrameWindow, number: int) -> bool:
     """Plain pictures differ in colour, all over."""
     change = np.abs(stretch.colours[number] - stretch.colours[number - 1]).reshape(-1, 3)
     return float((change.max(axis=1) > _OTHER_COLOUR).mean()) > _COLOUR_AREA

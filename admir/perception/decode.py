@@ -1,7 +1,7 @@
 """Video files into pictures, with PyAV (which carries its own FFmpeg).
 
 `decode` reads a file once and feeds everybody: thumbnails of every frame for shots and timing,
-sampled frames for reading, sound for its facts. `admir.perception.seek` comes back later for a
+sampled frames for OCR, sound for its facts. `admir.perception.frame_seek` comes back later for a
 few frames. Every frame is decoded: one that is left out may be one that others are made of.
 Times are seconds from the first frame.
 """
@@ -20,7 +20,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from admir.concurrency import ahead
+from admir.concurrency import prefetch
 from admir.errors import VideoNotFound, VideoUnreadable
 from admir.perception.frames import (
     MOST_PIXELS,
@@ -33,7 +33,7 @@ from admir.perception.frames import (
     shown_size,
     stated_rate,
 )
-from admir.perception.sound import Loudness
+from admir.perception.loudness import Loudness
 from admir.types import AudioFacts, Span
 
 Pixels = NDArray[np.uint8]
@@ -155,7 +155,7 @@ def decode(
         walk, small = _Walk(container), Scaler(THUMB_SIDE)
         sampler = _Sampler(fps=sample_fps, give=on_sample)
         # Decoding goes on in a thread of its own while frames are measured here.
-        with closing(ahead(walk.frames(), walk.most_ahead)) as frames:
+        with closing(prefetch(walk.frames(), walk.most_ahead)) as frames:
             for time_s, frame in frames:
                 choice = on_thumb(Thumb(time_s=time_s, pixels=small.pixels(frame)))
                 sampler.offer(time_s, frame, choice or "pass")

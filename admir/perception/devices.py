@@ -31,7 +31,7 @@ _MB = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class DevicePlan:
     """A device, the numbers that are calculated with, and how many pieces are heard at once."""
 
     device: Literal["cpu", "cuda"]
@@ -39,18 +39,20 @@ class Place:
     batch: int
 
 
-ON_CPU = Place(device="cpu", compute_type="int8", batch=1)
+ON_CPU = DevicePlan(device="cpu", compute_type="int8", batch=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class DeviceLimit:
     """What a recogniser may use: the wanted device, and most of the card's memory in MB."""
 
     device: Device = "auto"
     gpu_mb: int | None = None
 
 
-def place_for(folder: Path, share: Share, sees_cuda: Callable[[], bool], warn: Warn) -> Place:
+def place_for(
+    folder: Path, share: DeviceLimit, sees_cuda: Callable[[], bool], warn: Warn
+) -> DevicePlan:
     """Where the weights in a folder fit; `warn` is told why it is not the card, where one is."""
     if share.device == "cpu":
         return ON_CPU
@@ -61,12 +63,12 @@ def place_for(folder: Path, share: Share, sees_cuda: Callable[[], bool], warn: W
     free_mb = free_gpu_mb()
     limits = [mb for mb in (free_mb, share.gpu_mb) if mb is not None]
     if not limits:
-        return Place(device="cuda", compute_type="float16", batch=1)
+        return DevicePlan(device="cuda", compute_type="float16", batch=1)
     for compute_type, part in (("float16", 1.0), ("int8_float16", 0.5)):
         spare_mb = min(limits) - (weights_mb(folder) * part + _OVERHEAD_MB)
         if spare_mb >= 0:
             batch = min(_MOST_PIECES, 1 + int(spare_mb / _PIECE_MB))
-            return Place(device="cuda", compute_type=compute_type, batch=batch)
+            return DevicePlan(device="cuda", compute_type=compute_type, batch=batch)
     needed_mb = weights_mb(folder) / 2 + _OVERHEAD_MB
     warn(
         f"speech is recognised on the CPU: {needed_mb:.0f} MB of the card are needed, "
@@ -114,7 +116,7 @@ def loading() -> Iterator[None]:
         raise RuntimeError(str(error)) from None
 
 
-def with_cpu_behind(place: Place, work: Callable[[Place], T], warn: Warn, what: str) -> T:
+def with_cpu_behind(place: DevicePlan, work: Callable[[DevicePlan], T], warn: Warn, what: str) -> T:
     """Do the work there; where the card fails, or CUDA's libraries do, on the CPU.
 
     Raises BackendUnavailable naming `what` where the CPU fails too.

@@ -13,16 +13,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from admir.perception.likeness import likeness
-from admir.perception.stretch import (
-    Change,
+from admir.perception.frame_window import (
     Floats,
-    Stretch,
+    FrameWindow,
     Times,
+    Transition,
     area_changed,
     crossing,
     frames_in,
 )
+from admir.perception.similarity import likeness
 
 _HALVES_S = (0.1, 0.17, 0.3, 0.5, 0.8, 1.15)
 _BLOCK = 64
@@ -42,10 +42,10 @@ Candidate = tuple[int, int, int]
 
 
 def dissolves(
-    stretch: Stretch, from_s: float, to_s: float, cuts_s: Sequence[float] = ()
-) -> Iterator[Change]:
+    stretch: FrameWindow, from_s: float, to_s: float, cuts_s: Sequence[float] = ()
+) -> Iterator[Transition]:
     """Dissolves around these times, without a cut in them, the clearest first where two overlap."""
-    taken: list[Change] = []
+    taken: list[Transition] = []
     for middle, first, last in _candidates(stretch, from_s, to_s):
         if any(c.start_s <= stretch.times_s[middle] <= c.end_s for c in taken):
             continue
@@ -55,13 +55,13 @@ def dissolves(
             yield change
 
 
-def _is_free(change: Change, taken: Sequence[Change], cuts_s: Sequence[float]) -> bool:
+def _is_free(change: Transition, taken: Sequence[Transition], cuts_s: Sequence[float]) -> bool:
     """Whether it overlaps none that is taken, and no cut lies in it."""
     overlaps = any(c.start_s < change.end_s and change.start_s < c.end_s for c in taken)
     return not overlaps and not any(change.start_s < cut_s < change.end_s for cut_s in cuts_s)
 
 
-def _candidates(stretch: Stretch, from_s: float, to_s: float) -> list[Candidate]:
+def _candidates(stretch: FrameWindow, from_s: float, to_s: float) -> list[Candidate]:
     """Where the middle is half of each end, the clearest first."""
     begin, end = np.searchsorted(stretch.times_s, (from_s, to_s)).tolist()
     scored = [
@@ -72,7 +72,7 @@ def _candidates(stretch: Stretch, from_s: float, to_s: float) -> list[Candidate]
     return [candidate for _, candidate in sorted(scored, reverse=True)]
 
 
-def _scored(stretch: Stretch, begin: int, end: int) -> Iterator[tuple[float, Candidate]]:
+def _scored(stretch: FrameWindow, begin: int, end: int) -> Iterator[tuple[float, Candidate]]:
     """Candidates among these middles, with their scores."""
     times, middle = stretch.times_s, np.arange(begin, end)
     for half_s in _HALVES_S:
@@ -104,7 +104,7 @@ def _peaks(score: Floats) -> NDArray[np.bool_]:
     return np.asarray((score > _LEAST_CHANGE**2) & (score >= beside))
 
 
-def _judge(stretch: Stretch, first: int, last: int) -> Change | None:
+def _judge(stretch: FrameWindow, first: int, last: int) -> Transition | None:
     """The dissolve between two frames, or None where motion or light explains the change."""
     inner = slice(first, last + 1)
     colours, times = stretch.colours[inner], stretch.times_s[inner]
@@ -160,7 +160,7 @@ def _correlation(old: Floats, new: Floats) -> float:
     return float((a * b).sum()) / norm if norm > a.size else 0.0
 
 
-def _timed(times: Times, share: Floats) -> Change | None:
+def _timed(times: Times, share: Floats) -> Transition | None:
     """Its span, from when a fifth and four fifths of the way are gone."""
     rising = np.maximum.accumulate(share)
     low, middle, high = (crossing(times, rising, level) for level in (0.2, 0.5, 0.8))
@@ -168,4 +168,4 @@ def _timed(times: Times, share: Floats) -> Change | None:
         return None
     margin_s = (high - low) / 3
     at_s = float(times[min(len(times) - 1, int(np.searchsorted(times, middle)))])
-    return Change(kind="dissolve", at_s=at_s, start_s=low - margin_s, end_s=high + margin_s)
+    return Transition(kind="dissolve", at_s=at_s, start_s=low - margin_s, end_s=high + margin_s)

@@ -1,6 +1,6 @@
 """Text into vectors. The offline embedder hashes, and needs neither torch nor weights.
 
-`admir.perception.sentences` has the one that reads models from the disk.
+`admir.perception.sentence_transformer` has the one that reads models from the disk.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from admir.settings import ENDPOINT
-from admir.text import squash, tokenize
+from admir.text import normalize, tokenize
 from admir.types import Usage
 
 Vectors = NDArray[np.float32]
@@ -82,6 +82,6 @@ def without_revision(made_by: str) -> str:
 def _features(text: str) -> Iterator[str]:
     for term in tokenize(text):
         yield f"w:{term}"
-    flat = squash(text)
+    flat = normalize(text)
     for start in range(len(flat) - 2):
         yield f"c:{flat[start : start + 3]}"

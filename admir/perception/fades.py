@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from admir.perception.stretch import Change, Floats, Stretch, Times, crossing, frames_in
+from admir.perception.frame_window import (
+    Floats,
+    FrameWindow,
+    Times,
+    Transition,
+    crossing,
+    frames_in,
+)
 
 LONGEST_BLANK_S = 2.0
 """A black or white picture that stays longer is a shot of its own."""
@@ -26,8 +33,8 @@ _LEAST_AREA = 0.3
 
 
 def fades(
-    stretch: Stretch, cuts: Sequence[int] = (), *, opens: bool, closes: bool
-) -> Iterator[Change]:
+    stretch: FrameWindow, cuts: Sequence[int] = (), *, opens: bool, closes: bool
+) -> Iterator[Transition]:
     """Fades through black or white; a ramp does not reach over one of the `cuts` (frame indices).
 
     `opens` and `closes` say whether the video begins and ends with this stretch. A fade in at the
@@ -41,23 +48,23 @@ def fades(
         before = _ramp(times[old][::-1], colours[old][::-1])
         after = _ramp(times[new], colours[new])
         if opens and first == 0 and after is not None:
-            yield Change(kind="fade", at_s=0.0, start_s=0.0, end_s=after)
+            yield Transition(kind="fade", at_s=0.0, start_s=0.0, end_s=after)
         elif closes and last == end - 1 and before is not None:
-            yield Change(kind="fade", at_s=np.inf, start_s=before, end_s=float(times[-1]))
+            yield Transition(kind="fade", at_s=np.inf, start_s=before, end_s=float(times[-1]))
         elif first > 0 and last < end - 1 and (before is not None or after is not None):
             yield from _around(times, first, last, before, after)
 
 
 def _around(
     times: Times, first: int, last: int, before: float | None, after: float | None
-) -> Iterator[Change]:
+) -> Iterator[Transition]:
     """One fade through a blank picture, or one each side where it stays.
 
     The boundary is in the middle: of the blank picture, or of all where there is one ramp only.
     """
     out_s, in_s = float(times[first]), float(times[last])
     if before is not None and after is not None and in_s - out_s <= LONGEST_BLANK_S:
-        yield Change(kind="fade", at_s=(out_s + in_s) / 2, start_s=before, end_s=after)
+        yield Transition(kind="fade", at_s=(out_s + in_s) / 2, start_s=before, end_s=after)
         return
     short = in_s - out_s <= _LONGEST_AT_CUT_S
     if before is not None:
@@ -66,11 +73,11 @@ def _around(
         yield _one_sided(out_s if short else in_s, after)
 
 
-def _one_sided(start_s: float, end_s: float) -> Change:
-    return Change(kind="fade", at_s=(start_s + end_s) / 2, start_s=start_s, end_s=end_s)
+def _one_sided(start_s: float, end_s: float) -> Transition:
+    return Transition(kind="fade", at_s=(start_s + end_s) / 2, start_s=start_s, end_s=end_s)
 
 
-def _blank_runs(stretch: Stretch) -> list[tuple[int, int]]:
+def _blank_runs(stretch: FrameWindow) -> list[tuple[int, int]]:
     """First and last frame of each stay in black or white; a flicker of light does not end one."""
     colours = stretch.colours
     light = colours.mean(axis=1)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from admir.perception.changes import differs, signature
 from admir.perception.decode import Picture, Pixels, shrink
+from admir.perception.frame_diff import differs, signature
 
 GRID_CELLS = 4
 EXPERT_FRAMES = 64

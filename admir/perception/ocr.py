@@ -10,11 +10,19 @@ from typing import Protocol
 import cv2
 import numpy as np
 
-from admir.perception.bends import Bend
+from admir.perception.curved_text import TextArc
 from admir.perception.decode import Pixels
-from admir.perception.quads import Quad, corners_box, cut, from_side, is_tall, slant, turned_regions
-from admir.perception.text_net import TextNet
-from admir.text import shown, squash
+from admir.perception.ocr_models import TextNet
+from admir.perception.regions import (
+    Quad,
+    corners_box,
+    cut,
+    from_side,
+    is_tall,
+    slant,
+    turned_regions,
+)
+from admir.text import normalize, to_printable
 from admir.types import Box
 
 DETECT_SIDE = 1280
@@ -80,7 +88,7 @@ class _Found:
 
     @property
     def weight(self) -> float:
-        return self.score * len(squash(self.text))
+        return self.score * len(normalize(self.text))
 
 
 class RapidOcrReader:
@@ -128,12 +136,14 @@ class RapidOcrReader:
         fresh = [self._reading(even, quad) for quad in islice(unknown, room)]
         return fresh + self._bent(even, bends, found)
 
-    def _bent(self, pixels: Pixels, bends: Sequence[Bend], found: Sequence[_Found]) -> list[_Found]:
+    def _bent(
+        self, pixels: Pixels, bends: Sequence[TextArc], found: Sequence[_Found]
+    ) -> list[_Found]:
         """What lines around a circle say, made straight: their feet may be inside or outside."""
         fresh = [bend for bend in bends if not _is_known(bend.pieces(), found)]
         return [self._bent_reading(pixels, bend) for bend in fresh]
 
-    def _bent_reading(self, pixels: Pixels, bend: Bend) -> _Found:
+    def _bent_reading(self, pixels: Pixels, bend: TextArc) -> _Found:
         """Its core often ends before its last letters: it is read on at both ends."""
         crop = bend.cut(pixels)
         (text, score), turn = max(
@@ -142,7 +152,7 @@ class RapidOcrReader:
         )
         for longer in islice(bend.longer(), _MOST_READ_ON if score > LEAST_CONFIDENCE else 0):
             ((more, sure),) = self._net.read([np.rot90(longer.cut(pixels), turn)])
-            if len(squash(more)) <= len(squash(text)) or sure < score - _AS_SURE:
+            if len(normalize(more)) <= len(normalize(text)) or sure < score - _AS_SURE:
                 break
             bend, text, score = longer, more, sure
         return _Found(bend.quad(), is_tall(bend.quad()), text, score, bend.pieces())
@@ -198,7 +208,7 @@ def _merged(found: Sequence[_Found], again: Sequence[_Found]) -> list[_Found]:
 
 def _is_word(text: str) -> bool:
     """A letter or two read at a second try is texture."""
-    return len(squash(text)) > 2
+    return len(normalize(text)) > 2
 
 
 def _weightiest(found: Sequence[_Found], most: int) -> list[_Found]:
@@ -235,7 +245,7 @@ def _stretched(crop: Pixels) -> Pixels:
 
 
 def _line(one: _Found, pixels: Pixels) -> TextLine:
-    text = shown(one.text).strip(_EDGE_NOISE)
+    text = to_printable(one.text).strip(_EDGE_NOISE)
     return TextLine(
         text=text,
         box=corners_box(one.quad, pixels),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from admir.perception.decode import Pixels
 from admir.perception.faces import SURE, Face
-from admir.perception.look import colour_shares
+from admir.perception.visual_style import colour_shares
 from admir.types import Shot, Span, Subject
 
 MOST_PEOPLE = 20
@@ -34,7 +34,7 @@ _LIKE_SKIN = 16.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class FaceDetection:
     """One face in one picture, with the colours about it.
 
     `head` and `clothes` are shares of brightness and of the two axes of hue; `clothes` is empty,
@@ -48,11 +48,11 @@ class Sight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class FaceFrame:
     """Everybody who is seen at one time."""
 
     time_s: float
-    sights: tuple[Sight, ...]
+    sights: tuple[FaceDetection, ...]
 
 
 @dataclass(slots=True)
@@ -60,24 +60,24 @@ class _Track:
     """One face followed through one shot; `span` also holds pictures between that missed it."""
 
     span: Span
-    sights: list[Sight] = field(default_factory=list)
+    sights: list[FaceDetection] = field(default_factory=list)
     times_s: list[float] = field(default_factory=list)
 
-    def add(self, time_s: float, about: Span, sight: Sight) -> None:
+    def add(self, time_s: float, about: Span, sight: FaceDetection) -> None:
         self.sights.append(sight)
         self.times_s.append(time_s)
         self.span = Span(start_s=self.span.start_s, end_s=about.end_s)
 
 
-def sight_of(face: Face, pixels: Pixels) -> Sight:
+def sight_of(face: Face, pixels: Pixels) -> FaceDetection:
     """A face with the colours of its picture (BGR) about it."""
     head = _part(pixels, face, (0.0, -0.35, 1.0, 1.0))
     skin = np.median(_part(pixels, face, (0.3, 0.45, 0.7, 0.8)).reshape(-1, 3), axis=0)
     worn = _unlike(_part(pixels, face, (-0.3, 1.5, 1.3, 2.8)).reshape(-1, 3), skin)
     if len(worn) * 4 < _area(face, pixels):
-        return Sight(face=face, head=_histogram(head))
+        return FaceDetection(face=face, head=_histogram(head))
     name, share = colour_shares(worn[:: max(1, len(worn) // 2000)])[0]
-    return Sight(
+    return FaceDetection(
         face=face,
         head=_histogram(head),
         clothes=_histogram(worn),
@@ -127,7 +127,7 @@ def _histogram(pixels: Pixels) -> tuple[float, ...]:
     return tuple(shares)
 
 
-def follow_people(moments: Sequence[Moment], shots: Sequence[Shot]) -> tuple[Subject, ...]:
+def follow_people(moments: Sequence[FaceFrame], shots: Sequence[Shot]) -> tuple[Subject, ...]:
     """The people of a video in the order of their first sight, at most `MOST_PEOPLE` and a rest.
 
     `moments` are in time order, at any spacing. Every face that is sure, or that was followed from
@@ -142,7 +142,7 @@ def follow_people(moments: Sequence[Moment], shots: Sequence[Shot]) -> tuple[Sub
     return _bounded(named)
 
 
-def _followed(moments: Sequence[Moment], shot: Shot) -> list[_Track]:
+def _followed(moments: Sequence[FaceFrame], shot: Shot) -> list[_Track]:
     tracks: list[_Track] = []
     for index, moment in enumerate(moments):
         if shot.span.contains(moment.time_s):
@@ -151,7 +151,7 @@ def _followed(moments: Sequence[Moment], shot: Shot) -> list[_Track]:
     return tracks
 
 
-def _about(moments: Sequence[Moment], index: int) -> Span:
+def _about(moments: Sequence[FaceFrame], index: int) -> Span:
     """Half the way to the picture before and to the one after, at most `_REACH_S`.
 
     At either end of the video the one step that is there counts for both.
@@ -165,7 +165,7 @@ def _about(moments: Sequence[Moment], index: int) -> Span:
     )
 
 
-def _extend(tracks: list[_Track], moment: Moment, about: Span) -> None:
+def _extend(tracks: list[_Track], moment: FaceFrame, about: Span) -> None:
     """Each sight goes to the nearest track that it can continue, else it begins one."""
     pairs = sorted(
         (cost, t, s)
@@ -252,7 +252,7 @@ def _person(number: int, tracks: Sequence[_Track]) -> Subject:
     )
 
 
-def _appearance(sights: Sequence[Sight]) -> Iterator[str]:
+def _appearance(sights: Sequence[FaceDetection]) -> Iterator[str]:
     worn = [sight.worn for sight in sights if sight.worn]
     if worn:
         common = max(dict.fromkeys(worn), key=worn.count)

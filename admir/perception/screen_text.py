@@ -17,9 +17,9 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.fuzz import ratio
 
 from admir.perception.ocr import TextLine
-from admir.perception.scene import drifts, leans, wanders
+from admir.perception.scene_text import drifts, leans, wanders
 from admir.perception.spacing import restore_spaces
-from admir.text import numbers, squash
+from admir.text import normalize, numbers
 from admir.types import Box, ScreenText, Span
 
 SAME_TEXT = 70.0
@@ -34,7 +34,7 @@ _OTHER_WORD = 4
 """Characters in a row that are all others: misreadings are of one or two."""
 
 _SAME_PLACE = 0.5
-_squash = lru_cache(maxsize=8192)(squash)
+_squash = lru_cache(maxsize=8192)(normalize)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from admir.perception.cuts import is_cut
 from admir.perception.decode import Thumb
 from admir.perception.dissolves import dissolves
 from admir.perception.fades import fades
-from admir.perception.stretch import Change, Recent, Stretch, Times
+from admir.perception.frame_window import FrameWindow, RollingFrames, Times, Transition
 from admir.types import Shot, Span
 
 MIN_SHOT_S = 0.1
@@ -39,12 +39,12 @@ class ShotDetector:
         from scenedetect.detectors import AdaptiveDetector
 
         self._timecode = FrameTimecode
-        self._recent = Recent()
+        self._recent = RollingFrames()
         self._count = 0
         self._done_s = 0.0
         self._proposed: list[int] = []
         self._cut_numbers: list[int] = []
-        self._changes: list[Change] = []
+        self._changes: list[Transition] = []
         self._detector = AdaptiveDetector(
             adaptive_threshold=1.5, min_scene_len=1, window_width=_LOOKAHEAD, min_content_val=2.5
         )
@@ -67,13 +67,13 @@ class ShotDetector:
         faded = list(fades(stretch, cuts, opens=self._recent.first == 0, closes=closes))
         near = (self._done_s - _NEAR_S, until_s + _NEAR_S)
         mixed = [d for d in dissolves(slow, *near, cuts_s) if not _clash(d, faded)]
-        hard = [Change(kind="cut", at_s=t, start_s=t, end_s=t) for t in cuts_s]
+        hard = [Transition(kind="cut", at_s=t, start_s=t, end_s=t) for t in cuts_s]
         found = [*faded, *mixed, *(c for c in hard if not _clash(c, faded))]
         self._changes += [c for c in found if self._done_s <= c.at_s < until_s]
         self._done_s = until_s
         self._recent.forget(until_s - _MARGIN_S)
 
-    def _cuts(self, stretch: Stretch, *, closes: bool) -> list[int]:
+    def _cuts(self, stretch: FrameWindow, *, closes: bool) -> list[int]:
         """Frames that open a shot, by index; each is judged once, when what follows is here."""
         first, known_s = self._recent.first, float(stretch.times_s[-1]) - _AFTER_S
         while self._proposed and (closes or stretch.times_s[self._proposed[0] - first] < known_s):
@@ -108,16 +108,16 @@ def _stride(times_s: Times) -> int:
     return max(1, round(len(times_s) / span_s / _MOST_FPS)) if span_s else 1
 
 
-def _clash(change: Change, others: Iterable[Change]) -> bool:
+def _clash(change: Transition, others: Iterable[Transition]) -> bool:
     """Whether it lies in or overlaps another, a frame's length about."""
     return any(
         change.start_s <= o.end_s + 0.05 and change.end_s >= o.start_s - 0.05 for o in others
     )
 
 
-def shots_between(changes: Sequence[Change], duration_s: float) -> tuple[Shot, ...]:
+def shots_between(changes: Sequence[Transition], duration_s: float) -> tuple[Shot, ...]:
     """Shots between the changes; those outside the video or too near to the last are left out."""
-    kept = [Change(kind="start", at_s=0.0, start_s=0.0, end_s=0.0)]
+    kept = [Transition(kind="start", at_s=0.0, start_s=0.0, end_s=0.0)]
     for change in sorted(changes, key=lambda c: c.at_s):
         if change.at_s <= 0 and change.kind == "fade":
             kept[0] = change

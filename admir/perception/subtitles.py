@@ -18,7 +18,7 @@ from admir.perception.decode import open_container
 from admir.perception.frames import packets_of, picture_track
 from admir.perception.sidecars import language_code, sidecar_of
 from admir.perception.speech import Transcript
-from admir.text import is_cjk, shown
+from admir.text import is_cjk, to_printable
 from admir.types import Span, Utterance
 
 MAX_SUBTITLE_BYTES = 8_000_000
@@ -73,7 +73,7 @@ def has_subtitles(video: Path, language: str | None = None) -> bool:
 
 def read_subtitle_file(path: Path) -> Transcript:
     """The cues of one file; the source says why there are none."""
-    name = shown(path.name)
+    name = to_printable(path.name)
     try:
         if path.stat().st_size > MAX_SUBTITLE_BYTES:
             return Transcript(utterances=(), source=f"none: {name} is over 8 MB")
@@ -158,7 +158,7 @@ def _utterance(raw: str, start_s: float, end_s: float) -> Utterance | None:
 
 
 def _plain(text: str) -> str:
-    return " ".join(shown(html.unescape(text)).split())
+    return " ".join(to_printable(html.unescape(text)).split())
 
 
 def _is_name(text: str) -> bool:

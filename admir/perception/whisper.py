@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from admir.errors import OptionError
-from admir.perception.devices import Place, Share, loading, place_for, with_cpu_behind
-from admir.perception.heard import Heard, believed, left_out, utterance_of, word_of
+from admir.perception.asr_filter import AsrSegment, believed, left_out, utterance_of, word_of
+from admir.perception.devices import DeviceLimit, DevicePlan, loading, place_for, with_cpu_behind
 from admir.perception.speech import Audio
-from admir.perception.voice import cut, pieces_of, speech_spans
+from admir.perception.vad import cut, pieces_of, speech_spans
 from admir.types import Span, Utterance
 from admir.weights import revision_of
 
@@ -39,14 +39,14 @@ class Whisper:
         name: str,
         *,
         language: str | None = None,
-        share: Share | None = None,
+        share: DeviceLimit | None = None,
         speakers: bool = False,
     ) -> None:
         self.engine = f"{self.package} {version(self.package)}"
         self.model = f"{name}@{revision_of(folder)}"
         self.id = f"{self.engine}, {self.model}"
         self.warnings: list[str] = []
-        self._folder, self._language, self._share = folder, language, share or Share()
+        self._folder, self._language, self._share = folder, language, share or DeviceLimit()
         self._speakers = speakers
 
 
@@ -74,13 +74,13 @@ class FasterWhisper(Whisper):
         return tuple(utterance_of(each, language) for each in kept)
 
     def _recognise(
-        self, audio: Audio, pieces: Sequence[Span], tell: Tell, stop: Stop, place: Place
-    ) -> tuple[list[Heard], str]:
+        self, audio: Audio, pieces: Sequence[Span], tell: Tell, stop: Stop, place: DevicePlan
+    ) -> tuple[list[AsrSegment], str]:
         model = load_whisper(self._folder, place)
         language = self._language or language_of(model, audio, pieces)
         check_language(model, language)
         hear = _together if place.batch > 1 else _one_by_one
-        heard: list[Heard] = []
+        heard: list[AsrSegment] = []
         for each in hear(model, audio, pieces, language, place.batch, tell):
             if stop():
                 break
@@ -88,7 +88,7 @@ class FasterWhisper(Whisper):
         return heard, language
 
 
-def load_whisper(folder: Path, place: Place) -> Any:
+def load_whisper(folder: Path, place: DevicePlan) -> Any:
     """The model of a folder; raises RuntimeError as CTranslate2 does."""
     from faster_whisper import WhisperModel
 
@@ -129,7 +129,7 @@ def check_language(model: Any, language: str) -> None:
 
 def _one_by_one(
     model: Any, audio: Audio, pieces: Sequence[Span], language: str, _: int, tell: Tell
-) -> Iterator[Heard]:
+) -> Iterator[AsrSegment]:
     """Piece by piece, hotter and hotter where the model doubts or loops."""
     for piece in pieces:
         segments, _info = model.transcribe(
@@ -145,7 +145,7 @@ def _one_by_one(
 
 def _together(
     model: Any, audio: Audio, pieces: Sequence[Span], language: str, batch: int, tell: Tell
-) -> Iterator[Heard]:
+) -> Iterator[AsrSegment]:
     """So many pieces at once: several times as fast on a card."""
     from faster_whisper import BatchedInferencePipeline
 
@@ -169,11 +169,11 @@ def _together(
         tell(whole.end_s)
 
 
-def _heard(segments: Iterable[Any], origin_s: float, within: Span) -> Iterator[Heard]:
+def _heard(segments: Iterable[Any], origin_s: float, within: Span) -> Iterator[AsrSegment]:
     """Segments as they are made. Whisper's times can leave what it listened to."""
     for segment in segments:
         span = Span(start_s=origin_s + segment.start, end_s=origin_s + segment.end).clamp(within)
-        yield Heard(
+        yield AsrSegment(
             span=Span(start_s=round(float(span.start_s), 3), end_s=round(float(span.end_s), 3)),
             text=segment.text,
             log_prob=float(segment.avg_logprob),

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from admir.errors import BackendUnavailable
-from admir.perception.devices import Place, loading, place_for, with_cpu_behind
-from admir.perception.heard import Heard, believed, left_out, utterance_of, word_of
+from admir.perception.asr_filter import AsrSegment, believed, left_out, utterance_of, word_of
+from admir.perception.devices import DevicePlan, loading, place_for, with_cpu_behind
 from admir.perception.speech import Audio
-from admir.perception.voice import LONGEST_PIECE_S, pieces_of, speech_spans
+from admir.perception.vad import LONGEST_PIECE_S, pieces_of, speech_spans
 from admir.perception.whisper import Stop, Tell, Whisper, check_language, language_of
 from admir.types import Span, Utterance
 from admir.weights import DIARISATION, find_weights
@@ -79,12 +79,12 @@ class WhisperX(Whisper):
                 return ()
         return tuple(utterance_of(each, language) for each in told)
 
-    def _at_place(self, do: Callable[[Place], T]) -> T:
+    def _at_place(self, do: Callable[[DevicePlan], T]) -> T:
         warn = self._warn_once
         place = place_for(self._folder, self._share, sees_cuda, warn)
         return with_cpu_behind(place, do, warn, self.id)
 
-    def _believed(self, heard: Sequence[Heard]) -> tuple[Heard, ...]:
+    def _believed(self, heard: Sequence[AsrSegment]) -> tuple[AsrSegment, ...]:
         kept = believed(heard)
         if doubt := left_out(heard, kept):
             self._warn_once(doubt)
@@ -94,7 +94,7 @@ class WhisperX(Whisper):
         if line not in self.warnings:
             self.warnings.append(line)
 
-    def _recognise(self, work: _Work, place: Place) -> tuple[list[Heard], str]:
+    def _recognise(self, work: _Work, place: DevicePlan) -> tuple[list[AsrSegment], str]:
         from whisperx.asr import load_model
 
         with loading():
@@ -130,8 +130,8 @@ class WhisperX(Whisper):
             return None
 
     def _with_words(
-        self, work: _Work, heard: tuple[Heard, ...], language: str
-    ) -> tuple[Heard, ...]:
+        self, work: _Work, heard: tuple[AsrSegment, ...], language: str
+    ) -> tuple[AsrSegment, ...]:
         folder = self._aligner(language) if heard else None
         if folder is None:
             return heard
@@ -141,7 +141,7 @@ class WhisperX(Whisper):
             self._warn_once(f"spoken words have no times of their own: {error}")
             return heard
 
-    def _with_speakers(self, work: _Work, heard: tuple[Heard, ...]) -> tuple[Heard, ...]:
+    def _with_speakers(self, work: _Work, heard: tuple[AsrSegment, ...]) -> tuple[AsrSegment, ...]:
         if not self._speakers or not heard:
             return heard
         work.check()
@@ -194,8 +194,8 @@ def _pieces(
     ]
 
 
-def _heard(segment: dict[str, Any]) -> Heard:
-    return Heard(
+def _heard(segment: dict[str, Any]) -> AsrSegment:
+    return AsrSegment(
         span=_span(float(segment["start"]), float(segment["end"])),
         text=segment["text"],
         log_prob=float(segment.get("avg_logprob", 0.0)),
@@ -208,14 +208,14 @@ def _span(start_s: float, end_s: float) -> Span:
 
 
 def _align(
-    work: _Work, heard: Sequence[Heard], language: str, folder: Path, place: Place
-) -> tuple[Heard, ...]:
+    work: _Work, heard: Sequence[AsrSegment], language: str, folder: Path, place: DevicePlan
+) -> tuple[AsrSegment, ...]:
     """Sentences with the times of their words, by the sound of each letter."""
     from whisperx import alignment
 
     with loading():
         model, facts = _letters(folder, language, place)
-    found: list[Heard] = []
+    found: list[AsrSegment] = []
     with _own_sentences(alignment):
         for each in heard:  # one by one, so that each keeps its probability
             work.check()
@@ -227,7 +227,7 @@ def _align(
     return tuple(found)
 
 
-def _letters(folder: Path, language: str, place: Place) -> tuple[Any, dict[str, Any]]:
+def _letters(folder: Path, language: str, place: DevicePlan) -> tuple[Any, dict[str, Any]]:
     """The model that hears letters, and what whisperX asks of it; its own loader prints."""
     from transformers import Wav2Vec2ForCTC, Wav2Vec2Processor
 
@@ -237,7 +237,7 @@ def _letters(folder: Path, language: str, place: Place) -> tuple[Any, dict[str, 
     return model, {"language": language, "dictionary": letters, "type": "huggingface"}
 
 
-def _aligned(whole: Heard, part: dict[str, Any]) -> Heard:
+def _aligned(whole: AsrSegment, part: dict[str, Any]) -> AsrSegment:
     """A sentence of an utterance; words whose letters the model does not know have no times."""
     words = tuple(
         word_of(word["word"], word["start"], word["end"], word.get("score", 0.0))
@@ -272,8 +272,8 @@ class _Sentences:
 
 
 def _tell_apart(
-    work: _Work, heard: Sequence[Heard], folder: Path, place: Place
-) -> tuple[Heard, ...]:
+    work: _Work, heard: Sequence[AsrSegment], folder: Path, place: DevicePlan
+) -> tuple[AsrSegment, ...]:
     """Each utterance with who says most of it: `Speaker 1`, by when they are first heard."""
     from whisperx.diarize import DiarizationPipeline, assign_word_speakers
 

@@ -122,7 +122,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """A tool call the mind asked for. The arguments are checked when it is carried out."""
+    """A tool call the backend asked for. The arguments are checked when it is carried out."""
 
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from admir.types.video import Frame, Look, ScreenText, Span, Utterance
+from admir.types.video import Frame, ScreenText, Span, Utterance, VisualStyle
 
 CLIP_S = 5.0
 """Length of a clip (paper B.2)."""
@@ -32,7 +32,7 @@ class Clip:
     caption_error: str = ""
     speech: str = ""
     screen_text: tuple[str, ...] = ()
-    look: Look | None = None
+    look: VisualStyle | None = None
     frames: tuple[Frame, ...] = ()
     corrected: bool = False
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Box = tuple[float, float, float, float]
-Transition = Literal["start", "cut", "dissolve", "fade"]
+TransitionKind = Literal["start", "cut", "dissolve", "fade"]
 
 
 _SHORT_S = 1.0
@@ -82,7 +82,7 @@ class VideoInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class VisualStyle:
     """Colour and light of a picture or a clip, by name. `motion` is 0 (still) to 1.
 
     `shares` is the part of the picture that each of the colours takes; empty where unknown.
@@ -112,7 +112,7 @@ class Shot:
 
     index: int
     span: Span
-    transition: Transition = "cut"
+    transition: TransitionKind = "cut"
     transition_s: float = 0.0
 
 

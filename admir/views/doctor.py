@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from admir.doctor import Diagnosis, Part, PresetReport
-from admir.endpoint import Endpoint
-from admir.text import shown
+from admir.endpoint_probe import Endpoint
+from admir.text import to_printable
 from admir.weights import Weights
 
 _MARKS = {"ok": ("✓", "green"), "missing": ("-", "dim"), "broken": ("✗", "red")}
@@ -34,9 +34,11 @@ def _part(part: Part) -> tuple[Text, Text, Text, Text]:
     mark, colour = _MARKS[part.state]
     if part.needed and part.state == "missing":
         mark, colour = _MARKS["broken"]
-    told = Text(shown(part.version or part.state), style=colour if part.state != "ok" else "")
+    told = Text(
+        to_printable(part.version or part.state), style=colour if part.state != "ok" else ""
+    )
     brings = part.brings if part.state == "ok" else f"{part.brings}: {part.how}"
-    return Text(mark, style=colour), Text(part.name), told, Text(shown(brings), style="dim")
+    return Text(mark, style=colour), Text(part.name), told, Text(to_printable(brings), style="dim")
 
 
 def _weights(found: Weights) -> tuple[Text, Text, Text, Text]:
@@ -45,7 +47,12 @@ def _weights(found: Weights) -> tuple[Text, Text, Text, Text]:
     told = Text(size if found.folder else f"missing, {size}", style="" if found.folder else colour)
     place = f"in {found.folder}" if found.folder else f"{found.repo}: admir fetch-models"
     brings = ", ".join(filter(None, (f"weights for {found.purpose}", found.licence, place)))
-    return Text(mark, style=colour), Text(shown(found.name)), told, Text(shown(brings), style="dim")
+    return (
+        Text(mark, style=colour),
+        Text(to_printable(found.name)),
+        told,
+        Text(to_printable(brings), style="dim"),
+    )
 
 
 def _endpoint(endpoint: Endpoint) -> Text:
@@ -54,18 +61,18 @@ def _endpoint(endpoint: Endpoint) -> Text:
     text = Text(f"{mark} endpoint ", style=colour)
     if endpoint.state != "ok":
         place = f"{endpoint.url}: " if endpoint.url else ""
-        return text.append(shown(f"{place}{endpoint.reason}"), style="default")
+        return text.append(to_printable(f"{place}{endpoint.reason}"), style="default")
     names = ", ".join(endpoint.models[:_MOST_MODELS]) or "no models"
     more = len(endpoint.models) - _MOST_MODELS
     told = f"{endpoint.url}: {names}" + (f" and {more} more" if more > 0 else "")
-    return text.append(shown(told), style="default")
+    return text.append(to_printable(told), style="default")
 
 
 def _preset(report: PresetReport, *, chosen: bool) -> Text:
     mark, colour = _MARKS["ok" if report.ready else "broken" if chosen else "missing"]
     text = Text(f"{mark} preset {report.preset} ", style=colour)
     told = "can run" if report.ready else "cannot run: " + "; ".join(report.lacks)
-    return text.append(shown(told), style="default")
+    return text.append(to_printable(told), style="default")
 
 
 def of_diagnosis(found: Diagnosis) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import TimeRemainingColumn as TimeLeftColumn
 
-from admir.text import shown
+from admir.text import to_printable
 from admir.trace import STAGES, BuildProgress
 
 _WEIGHTS = {"decode": 12, "read text": 75, "faces": 6, "caption": 5}
@@ -39,7 +39,7 @@ class _Bar:
             transient=True,
             disable=not self._visible,
         )
-        self._task: TaskID = self._bar.add_task(shown(title), total=total, stage="")
+        self._task: TaskID = self._bar.add_task(to_printable(title), total=total, stage="")
 
     def __enter__(self) -> Self:
         if self._visible:
@@ -88,7 +88,7 @@ class RowsBar(_Bar):
     def __init__(self, console: Console, title: str, *, logs: bool = False) -> None:
         super().__init__(console, title, "{task.completed:.0f}/{task.total:.0f}", 1)
         self._log = console if logs and not self._visible and not console.quiet else None
-        self._title = shown(title)
+        self._title = to_printable(title)
         self._done = self._total = 0
 
     def start(self, total: int) -> None:

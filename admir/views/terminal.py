@@ -13,10 +13,10 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from admir.memory.blocks import text_blocks
-from admir.perception.look import merge_looks, pace_words, palette_words
+from admir.memory.text_blocks import text_blocks
 from admir.perception.people import people_words
-from admir.text import shortened, shown, squash
+from admir.perception.visual_style import merge_looks, pace_words, palette_words
+from admir.text import normalize, shortened, to_printable
 from admir.types import (
     Action,
     Answer,
@@ -29,8 +29,8 @@ from admir.types import (
     Step,
     Utterance,
 )
-from admir.views.rows import Unreadable
-from admir.views.words import (
+from admir.views.json_rows import Unreadable
+from admir.views.labels import (
     basis_words,
     cost_words,
     doubt_words,
@@ -59,18 +59,18 @@ _VERDICTS = {
 def show_answer(console: Console, answer: Answer) -> None:
     """The answer, its claims with their status, and the evidence with times and frames."""
     _, style = _MARKS[sign_of(answer)]
-    head = Text(shown(answer.answer), style="bold")
-    foot = f"{basis_words(answer)} · preset {shown(answer.preset)} · {answer.seconds:.2f} s"
+    head = Text(to_printable(answer.answer), style="bold")
+    foot = f"{basis_words(answer)} · preset {to_printable(answer.preset)} · {answer.seconds:.2f} s"
     if cost_words(answer.usage):
         foot += f" · {money_words(answer.usage)}"
-    title = Text(shown(answer.question))
+    title = Text(to_printable(answer.question))
     console.print(Panel(head, title=title, subtitle=Text(foot), border_style=style))
     for claim in answer.claims:
         console.print(_claim(claim))
     for evidence in answer.evidence:
         console.print(_evidence(evidence), soft_wrap=True)
     if standing := _standing(answer):
-        console.print(Text(shown(standing), style="dim" if answer.grounded else style))
+        console.print(Text(to_printable(standing), style="dim" if answer.grounded else style))
 
 
 def _standing(answer: Answer) -> str:
@@ -86,21 +86,21 @@ def _standing(answer: Answer) -> str:
 def _claim(claim: Claim) -> Text:
     mark, colour = _MARKS[claim.status]
     text = Text(f" {mark} {claim.status:<12} ", style=colour)
-    text.append(shown(claim.text), style="default")
+    text.append(to_printable(claim.text), style="default")
     if doubt := doubt_words(claim):
-        text.append(f"  {shown(doubt)}", style=colour)
+        text.append(f"  {to_printable(doubt)}", style=colour)
     if claim.reason:
-        text.append(f"  ({shown(claim.reason)})", style="dim")
+        text.append(f"  ({to_printable(claim.reason)})", style="dim")
     return text
 
 
 def _evidence(evidence: Evidence) -> Text:
     """Two lines: what and when, and the frame that shows it."""
     text = Text(f" {evidence.id:<4}", style="cyan")
-    text.append(f"{evidence.span}  {shown(evidence.source)}  ", style="default")
-    text.append(shown(f'"{shortened(evidence.quote, _MOST_QUOTE)}"'), style="default")
+    text.append(f"{evidence.span}  {to_printable(evidence.source)}  ", style="default")
+    text.append(to_printable(f'"{shortened(evidence.quote, _MOST_QUOTE)}"'), style="default")
     if evidence.frame:
-        text.append(f"\n     {shown(evidence.frame)}", style="dim")
+        text.append(f"\n     {to_printable(evidence.frame)}", style="dim")
     return text
 
 
@@ -117,11 +117,11 @@ def show_trace(console: Console, answer: Answer) -> None:
             branch.add(_verdict(step))
     console.print(tree)
     if answer.trace:
-        console.print(Text(shown(f"trace file: {answer.trace}"), style="dim"))
+        console.print(Text(to_printable(f"trace file: {answer.trace}"), style="dim"))
 
 
 def _first_lines(text: str, style: str, most: int = 8) -> Text:
-    lines = [shown(line) for line in text.splitlines()]
+    lines = [to_printable(line) for line in text.splitlines()]
     more = [f"... {len(lines) - most} more"] if len(lines) > most else []
     return Text("\n".join([*lines[:most], *more]), style=style)
 
@@ -129,12 +129,12 @@ def _first_lines(text: str, style: str, most: int = 8) -> Text:
 def _step_head(step: Step) -> Text:
     text = Text(f"step {step.index} ", style="bold")
     text.append(f"({step.seconds:.2f} s) ", style="dim")
-    return text.append(shown(step.thought), style="default not bold")
+    return text.append(to_printable(step.thought), style="default not bold")
 
 
 def _action(action: Action) -> Text:
     given = ", ".join(f"{key}={value!r}" for key, value in action.arguments.items())
-    return Text(shown(f"{action.tool}({given})"), style="cyan")
+    return Text(to_printable(f"{action.tool}({given})"), style="cyan")
 
 
 def _verdict(step: Step) -> RenderableType:
@@ -146,10 +146,10 @@ def _verdict(step: Step) -> RenderableType:
 
 def show_memory(console: Console, memory: Memory) -> None:
     """A memory as a person would read it."""
-    console.print(Panel(_facts(memory), title=Text(shown(memory.video.id))))
-    console.print(Text("\n".join(map(shown, memory.narrative.text.splitlines()))))
+    console.print(Panel(_facts(memory), title=Text(to_printable(memory.video.id))))
+    console.print(Text("\n".join(map(to_printable, memory.narrative.text.splitlines()))))
     for mismatch in memory.narrative.mismatches:
-        console.print(Text(shown(f"Mismatch: {mismatch}"), style="yellow"))
+        console.print(Text(to_printable(f"Mismatch: {mismatch}"), style="yellow"))
     if memory.narrative.inferences:
         console.print(_arc(memory))
     blocks = text_blocks(memory.screen_text)
@@ -160,9 +160,9 @@ def show_memory(console: Console, memory: Memory) -> None:
     for each in memory.corrections:
         was = f', not "{each.was}"' if each.was else ""
         told = f'corrected by a person: {each.kind.replace("_", " ")} "{each.text}"{was}'
-        console.print(Text(shown(told), style="dim"))
+        console.print(Text(to_printable(told), style="dim"))
     for warning in memory.provenance.warnings:
-        console.print(Text(shown(f"! {warning}"), style="yellow"))
+        console.print(Text(to_printable(f"! {warning}"), style="yellow"))
 
 
 def _facts(memory: Memory) -> Text:
@@ -193,7 +193,7 @@ def _facts(memory: Memory) -> Text:
         lines.append(people)
     if video.metadata:
         lines.append(", ".join(f"{key}: {value}" for key, value in video.metadata.items()))
-    return Text("\n".join(map(shown, lines)))
+    return Text("\n".join(map(to_printable, lines)))
 
 
 def _arc(memory: Memory) -> Table:
@@ -208,18 +208,18 @@ def _arc(memory: Memory) -> Table:
     for column in ("time", "role", "words"):
         table.add_column(column, no_wrap=column == "time")
     for (span, quote), roles in rows.items():
-        table.add_row(str(span), ", ".join(map(shown, roles)), Text(shown(quote)))
+        table.add_row(str(span), ", ".join(map(to_printable, roles)), Text(to_printable(quote)))
     return table
 
 
 def _clip(clip: Clip, blocks: Sequence[ScreenText], said: Sequence[Utterance]) -> Text:
     """The caption, and the lines and words that begin in the clip."""
     text = Text(f"\n{clip.span}  ", style="bold cyan")
-    text.append(shown(clip.caption), style="default not bold")
+    text.append(to_printable(clip.caption), style="default not bold")
     if clip.caption_error:
-        text.append(shown(f"not described: {clip.caption_error}"), style="yellow not bold")
+        text.append(to_printable(f"not described: {clip.caption_error}"), style="yellow not bold")
     begun = [b for b in blocks if clip.span.contains(b.span.start_s)]
-    long = [b for b in begun if len(squash(b.text)) >= _SHORT]
+    long = [b for b in begun if len(normalize(b.text)) >= _SHORT]
     for block in long:
         where = "on a thing" if block.scene else "on screen "
         _row(text, f"{where}  {block.span}  {block.text}")
@@ -233,7 +233,7 @@ def _clip(clip: Clip, blocks: Sequence[ScreenText], said: Sequence[Utterance]) -
 
 
 def _row(text: Text, row: str) -> None:
-    text.append(f"\n    {shown(row)}", style="default not bold")
+    text.append(f"\n    {to_printable(row)}", style="default not bold")
 
 
 def _subjects(memory: Memory) -> Table:
@@ -244,8 +244,8 @@ def _subjects(memory: Memory) -> Table:
         known = "; ".join((*subject.identity, *subject.appearance[:2]))
         seen = f"{subject.first_seen_s:.1f} s"
         stays = f"{subject.on_screen_s:.1f} s" if subject.seen else ""
-        name = Text(shown(subject.name))
-        table.add_row(Text(shown(subject.id)), name, seen, stays, Text(shown(known)))
+        name = Text(to_printable(subject.name))
+        table.add_row(Text(to_printable(subject.id)), name, seen, stays, Text(to_printable(known)))
     return table
 
 
@@ -257,14 +257,14 @@ def show_rows(
     note: str = "",
 ) -> None:
     """A table of texts under its title, with a note on how to read it."""
-    table = Table(title=shown(title), title_justify="left", box=None, header_style="dim")
+    table = Table(title=to_printable(title), title_justify="left", box=None, header_style="dim")
     for index, column in enumerate(columns):
-        table.add_column(shown(column), justify="left" if index == 0 else "right")
+        table.add_column(to_printable(column), justify="left" if index == 0 else "right")
     for row in rows:
-        table.add_row(*(Text(shown(cell)) for cell in row))
+        table.add_row(*(Text(to_printable(cell)) for cell in row))
     console.print(table)
     if note:
-        console.print(Text(shown(note), style="dim"))
+        console.print(Text(to_printable(note), style="dim"))
     console.print()
 
 
@@ -275,15 +275,15 @@ def show_list(console: Console, memories: Sequence[Memory | Unreadable]) -> None
         table.add_column(column)
     for memory in memories:
         if isinstance(memory, Unreadable):
-            table.add_row(Text(shown(f"{memory.video_id}: {memory.reason}"), style="red"))
+            table.add_row(Text(to_printable(f"{memory.video_id}: {memory.reason}"), style="red"))
             continue
         speech = f"{len(memory.utterances)} lines" if memory.utterances else "unknown"
         table.add_row(
-            Text(shown(memory.video.id)),
+            Text(to_printable(memory.video.id)),
             f"{memory.video.duration_s:.1f} s",
             str(len(memory.shots)),
             str(len(memory.screen_text)),
             speech,
-            Text(shown(memory.provenance.preset)),
+            Text(to_printable(memory.provenance.preset)),
         )
     console.print(table)

@@ -38,7 +38,7 @@ def told(grey, server, options):
 
 @pytest.fixture
 def told_offline(demo_copy):
-    """The trace of the offline mind, under these settings."""
+    """The trace of the offline backend, under these settings."""
     return lambda **more: open_trace(
         ask("ad", OFFLINE_QUESTION, memories=demo_copy, preset="offline", **more).trace
     )

@@ -9,11 +9,11 @@ import pytest
 
 from admir import ask
 from admir.agent.budget import Budget, BudgetSpent
-from admir.agent.outcome import NO_ANSWER
+from admir.agent.selection import NO_ANSWER
 from admir.concurrency import run_sync
 from admir.errors import OptionError
 from admir.settings import load_settings
-from admir.text import cut
+from admir.text import truncate_words
 from admir.types import Usage
 from tests.model_replies import LONG_DRAFT, Say, calls, evidence_ids, finish, finish_long
 from tests.model_server import HANG, play
@@ -174,7 +174,7 @@ def test_a_wording_that_hangs_leaves_the_accepted_draft(grey, server, options):
     server.script["controller"] = play(LOOK, finish_long)
     server.script["refine"] = lambda asked: HANG
     answer = ask(grey, "What is seen?", **{**options, "timeout_s": 60.0}, max_seconds=4.0)
-    assert (answer.answer, answer.grounded) == (cut(LONG_DRAFT, 29), True)
+    assert (answer.answer, answer.grounded) == (truncate_words(LONG_DRAFT, 29), True)
     assert any("4 s is spent" in said for said in answer.warnings)
 
 

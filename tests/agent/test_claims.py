@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from admir.agent.claims import cheap_check, claims_of, find_doubts, find_repeat, split_claims
-from admir.agent.outcome import weak_evidence
+from admir.agent.selection import weak_evidence
 from admir.backends.base import Rejection
 from admir.text import find_times, numbers
 from admir.tools.finish import Finish

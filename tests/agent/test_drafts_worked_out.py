@@ -1,6 +1,6 @@
 """No wrong draft about what is measured, counted, compared or read is accepted; true ones are.
 
-For each question the offline mind looks for itself up to its first finish. The drafts then go
+For each question the offline backend looks for itself up to its first finish. The drafts then go
 through the real verification, with the evidence that it would cite, and with all of it.
 """
 
@@ -41,9 +41,9 @@ class Watched:
 
 
 def looked(agent: Agent, question: str) -> Watched:
-    """What the offline mind saw of the ad before it first finished."""
-    watched = Watched(agent.mind.reasoner)
-    watching = replace(agent, question=question, mind=replace(agent.mind, reasoner=watched))
+    """What the offline backend saw of the ad before it first finished."""
+    watched = Watched(agent.backend.reasoner)
+    watching = replace(agent, question=question, backend=replace(agent.backend, reasoner=watched))
 
     async def to_the_end() -> None:
         async with aclosing(watching.events()) as events:
@@ -57,7 +57,7 @@ def looked(agent: Agent, question: str) -> Watched:
 
 def accepted(agent: Agent, question: str, text: str, evidence, cite: list[str]) -> bool:
     draft = Finish(answer=text, evidence_ids=cite, absent=False)
-    verdict, _ = run_sync(verify(draft, question, evidence, agent.memory, agent.mind.reasoner))
+    verdict, _ = run_sync(verify(draft, question, evidence, agent.memory, agent.backend.reasoner))
     return verdict.accepted
 
 

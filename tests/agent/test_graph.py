@@ -1,4 +1,4 @@
-"""The loop: faults of the mind become data, budgets end it, backtracking is visible."""
+"""The loop: faults of the backend become data, budgets end it, backtracking is visible."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from admir import Memory, ask
-from admir.agent.outcome import NO_ANSWER
+from admir.agent.selection import NO_ANSWER
 from admir.api import _agent, ask_events
 from admir.backends.base import Decision
-from admir.concurrency import last_of, run_sync
+from admir.concurrency import run_sync, run_to_end
 from admir.prompts import load_prompt
 from admir.settings import load_settings
 from admir.trace import Answered, Asked, Backtracked, Oriented, StepTaken
@@ -28,7 +28,7 @@ BACKTRACKS = "What does a lamp like this cost, according to the on-screen text?"
 
 
 class Listening:
-    """A mind that remembers what it was told; steps that it is given it plays, the last again."""
+    """A backend that remembers what it was told, and plays the steps that it is given."""
 
     def __init__(self, honest, steps: Sequence[tuple[Action, ...]] = ()) -> None:
         self.id, self._honest, self._steps = "listening", honest, list(steps)
@@ -44,26 +44,26 @@ class Listening:
 
 
 @pytest.fixture(params=["offline", "models"])
-def mind(request):
+def backend(request):
     """Whose loop it is: a test that takes `play` runs with both."""
     return request.param
 
 
 @pytest.fixture
-def play(mind, demo: Memory, memories: Path, server: ModelServer, options):
-    """Play scripted steps for a question; returns the answer and the mind.
+def play(backend, demo: Memory, memories: Path, server: ModelServer, options):
+    """Play scripted steps for a question; returns the answer and the backend.
 
-    The controller of the mind of models is a server that calls them as functions.
+    The controller of the model backend is a server that calls them as functions.
     """
 
     def run(*steps: tuple[Action, ...], question="What price is shown?", **settings):
-        reach = {**options, "cache": False} if mind == "models" else {}
+        reach = {**options, "cache": False} if backend == "models" else {}
         chosen = load_settings(**{**reach, "memories": memories}, **settings)
         agent, _ = _agent(demo, question, chosen)
         server.script["controller"] = steps_of(*map(said, steps))
-        listening = Listening(agent.mind.reasoner, steps if mind == "offline" else ())
+        listening = Listening(agent.backend.reasoner, steps if backend == "offline" else ())
         last = run_sync(
-            last_of(replace(agent, mind=replace(agent.mind, reasoner=listening)).events())
+            run_to_end(replace(agent, backend=replace(agent.backend, reasoner=listening)).events())
         )
         assert isinstance(last, Answered)
         return last.answer, listening
@@ -161,14 +161,14 @@ def test_looking_at_one_place_again_and_again_is_redirected(play):
     assert "Redirected" not in answer.steps[2].observations[0].text
 
 
-@pytest.mark.parametrize("mind", ["offline"], indirect=True)
+@pytest.mark.parametrize("backend", ["offline"], indirect=True)
 def test_an_absence_is_refused_when_a_line_answers(play):
     answer, _ = play(SEARCH, finish("Not shown in the video.", absent=True), max_steps=2)
     assert answer.steps[1].verdict.claims[0].status == "contradicted"
     assert not answer.grounded
 
 
-@pytest.mark.parametrize("mind", ["offline"], indirect=True)
+@pytest.mark.parametrize("backend", ["offline"], indirect=True)
 def test_a_reading_by_rule_is_accepted_and_inferred(play):
     expert = (act("communication_expert", focus="persuasion"),)
     answer, _ = play(expert, finish("discount", "e1", "e2", "e3"), question="How does it persuade?")

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from admir.agent.claims import cheap_check, claims_of, split_claims
 from admir.agent.grounding import visual_anchors
-from admir.agent.ledger import described, enter
-from admir.text import squash
+from admir.agent.ledger import add_evidence, format_evidence
+from admir.text import normalize
 from admir.tools.finish import Finish
 from admir.types import Claim, Evidence, Span
 
@@ -52,7 +52,7 @@ def test_an_answer_is_split_at_its_sentences(answer, claims):
 
 @given(st.text(max_size=200))
 def test_splitting_loses_no_word(answer):
-    assert squash("".join(split_claims(answer))) == squash(answer)
+    assert normalize("".join(split_claims(answer))) == normalize(answer)
 
 
 def test_a_number_must_stand_in_a_cited_quote_or_be_its_time():
@@ -98,15 +98,17 @@ def test_anchors_are_what_is_seen_with_its_attributes():
 
 
 def test_the_ledger_numbers_each_piece_once():
-    ledger, first = enter((), [line("A"), line("B")])
+    ledger, first = add_evidence((), [line("A"), line("B")])
     assert [e.id for e in first] == ["e1", "e2"]
-    ledger, again = enter(ledger, [line("b"), line("C"), line("A", start=30, end=31)])
+    ledger, again = add_evidence(ledger, [line("b"), line("C"), line("A", start=30, end=31)])
     assert [e.id for e in again] == ["e2", "e3", "e4"]
     assert len(ledger) == 4
 
 
 def test_an_observation_names_id_time_kind_and_speaker():
-    assert described([SPOKEN]) == "[e3] 10.0-12.0 s speech, Mia: Yours for forty-eight dollars."
+    assert (
+        format_evidence([SPOKEN]) == "[e3] 10.0-12.0 s speech, Mia: Yours for forty-eight dollars."
+    )
 
 
 HOLES = [
@@ -152,21 +154,21 @@ def test_an_inspected_range_is_not_when_a_line_starts():
 
 
 def verdict(question: str, answer: str, *evidence: Evidence, cite=None):
-    """The offline mind's verdict on an answer that cites these lines; there are no pictures."""
+    """The offline backend's verdict on an answer that cites these lines; there are no pictures."""
     from admir import Memory
     from admir.agent.grounding import verify
-    from admir.backends.presets import open_mind
+    from admir.backends.factory import open_backend
     from admir.concurrency import run_sync
     from admir.settings import load_settings
 
-    mind = open_mind(load_settings())
+    backend = open_backend(load_settings())
     draft = Finish(answer=answer, evidence_ids=cite or [e.id for e in evidence], absent=False)
     memory = Memory.from_timeline("v", [{"t": 19, "ocr": ["x"], "asr": ""}])
-    return run_sync(verify(draft, question, evidence, memory, mind.reasoner))[0]
+    return run_sync(verify(draft, question, evidence, memory, backend.reasoner))[0]
 
 
 class Careless:
-    """A mind that verifies everything, and loses a claim."""
+    """A backend that verifies everything, and loses a claim."""
 
     def __init__(self, keep: int) -> None:
         self._keep = keep
@@ -174,10 +176,10 @@ class Careless:
     async def check(self, check):
         from dataclasses import replace
 
-        from admir.backends.base import Checked
+        from admir.backends.base import VerificationResult
 
         claims = tuple(replace(c, status="verified", reason="sure") for c in check.claims)
-        return Checked(claims=claims[: self._keep])
+        return VerificationResult(claims=claims[: self._keep])
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import pytest
 from admir import Memory
 from admir.agent.controller import Agent
 from admir.api import _agent
-from admir.backends.base import Decision, Situation
+from admir.backends.base import AgentState, Decision
 from admir.settings import load_settings
 from admir.trace import StepTaken
 from admir.types import Action, Verdict
@@ -31,7 +31,7 @@ class Liar:
         self.id, self._honest, self._draft = "liar", honest, draft
         self.check, self.refine = honest.check, honest.refine
 
-    async def decide(self, situation: Situation) -> Decision:
+    async def decide(self, situation: AgentState) -> Decision:
         decision = await self._honest.decide(situation)
         finish = next((a for a in decision.actions if a.tool == "finish"), None)
         if finish is None or self._draft is None:
@@ -44,10 +44,10 @@ class Liar:
 
 def first_verdict(agent: Agent, question: str, draft: str) -> Verdict:
     """Put the draft into the graph; the verdict on it. The stream is closed there."""
-    lying = replace(agent.mind, reasoner=Liar(agent.mind.reasoner, draft))
+    lying = replace(agent.backend, reasoner=Liar(agent.backend.reasoner, draft))
 
     async def until_verdict() -> Verdict:
-        async with aclosing(replace(agent, question=question, mind=lying).events()) as events:
+        async with aclosing(replace(agent, question=question, backend=lying).events()) as events:
             async for event in events:
                 if isinstance(event, StepTaken) and event.step.verdict:
                     return event.step.verdict
@@ -76,7 +76,7 @@ def pairs(cases: tuple[Case, ...], kind: str) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def ads(demo: Memory, memories: Path):
-    """Agent and drafts of each ad; the agent's mind (and its text reader) is made once."""
+    """Agent and drafts of each ad; the agent's backend (and its text reader) is made once."""
     settings = load_settings(memories=memories)
     return {
         "demo": (_agent(demo, "-", settings)[0], DEMO),

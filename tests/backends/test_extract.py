@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admir.backends.offline import extract
-from admir.backends.offline.names import Line, rank_names
+from admir.backends.rules import extract
+from admir.backends.rules.brand_names import Line, rank_names
 from admir.types import Span
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from admir import Memory, ask
 from admir.agent.grounding import verify
-from admir.backends.presets import open_mind
+from admir.backends.factory import open_backend
 from admir.concurrency import run_sync
 from admir.settings import load_settings
 from admir.tools.finish import Finish
@@ -67,7 +67,7 @@ def test_a_value_handed_in_for_another_thing_is_refused(demo):
         id="e1",
     )
     draft = Finish(answer="$48", evidence_ids=("e1",))
-    reasoner = open_mind(load_settings()).reasoner
+    reasoner = open_backend(load_settings()).reasoner
     found, _ = run_sync(verify(draft, "What is the price of the shoes?", [lamp], demo, reasoner))
     assert (found.accepted, found.premise) == (False, "shoes")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admir.backends.offline.question import understand
+from admir.backends.rules.question import understand
 from tests.properties import examples
 
 MOST_LETTERS = 2000

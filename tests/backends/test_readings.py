@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from admir.backends.offline import facts
-from admir.backends.offline.arc import clipped
-from admir.backends.offline.counting import stretches
-from admir.backends.offline.material import material
-from admir.backends.offline.question import understand
-from admir.backends.offline.reading import finding_of, reading_drafts, reading_in
+from admir.backends.rules import facts
+from admir.backends.rules.arc import clipped
+from admir.backends.rules.count_answers import stretches
+from admir.backends.rules.evidence_pool import material
+from admir.backends.rules.inference_answers import finding_of, reading_drafts, reading_in
+from admir.backends.rules.question import understand
 from admir.types import Evidence, Inference, Span
 from tests.properties import examples
 

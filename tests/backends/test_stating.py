@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admir.backends.offline import stating
-from admir.backends.offline.saying import colour_name, colours
+from admir.backends.rules import claim_values
+from admir.backends.rules.phrases import colour_name, colours
 from tests.properties import examples
 
 
@@ -23,7 +23,7 @@ from tests.properties import examples
     ],
 )
 def test_figures_come_in_the_order_of_the_text(text, told):
-    assert stating.figures(text) == told
+    assert claim_values.figures(text) == told
 
 
 @pytest.mark.parametrize(
@@ -42,14 +42,14 @@ def test_figures_come_in_the_order_of_the_text(text, told):
     ],
 )
 def test_stated_figures_begin_with_the_first_and_keep_the_order(stated, given, follows):
-    assert stating.figures_follow(stated.split(), given.split()) == follows
+    assert claim_values.figures_follow(stated.split(), given.split()) == follows
 
 
 @given(st.lists(st.integers(0, 99).map(str), min_size=1, max_size=5), st.data())
 def test_a_measurement_follows_itself_and_no_figure_can_be_added(told, data):
-    assert stating.figures_follow(told, told)
+    assert claim_values.figures_follow(told, told)
     more = data.draw(st.integers(100, 200).map(str))
-    assert not stating.figures_follow([*told, more], told)
+    assert not claim_values.figures_follow([*told, more], told)
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_a_measurement_follows_itself_and_no_figure_can_be_added(told, data):
     ],
 )
 def test_stated_colours_are_the_first_that_were_measured(stated, given, follows):
-    names = stating.colours_of(stated), stating.colours_of(given)
-    assert stating.colours_follow(*names) == follows
+    names = claim_values.colours_of(stated), claim_values.colours_of(given)
+    assert claim_values.colours_follow(*names) == follows
 
 
 @pytest.mark.parametrize("colour", colours())
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_colour_of_the_senses_is_known_in_both_languages(colour, language):
-    assert stating.colours_of(f"it is {colour_name(language, colour)}.") == [colour]
+    assert claim_values.colours_of(f"it is {colour_name(language, colour)}.") == [colour]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_every_colour_of_the_senses_is_known_in_both_languages(colour, language)
     ],
 )
 def test_an_ordinal_is_told_from_a_time(text, told):
-    assert stating.ordinals(text) == told
+    assert claim_values.ordinals(text) == told
 
 
 @pytest.mark.parametrize(
@@ -106,11 +106,11 @@ def test_an_ordinal_is_told_from_a_time(text, told):
     ],
 )
 def test_denials(text, denial):
-    assert stating.denies(text) == denial
+    assert claim_values.denies(text) == denial
 
 
 def test_what_is_repeated_is_taken_out():
-    assert stating.bare('"25% OFF" is white; NOW $48 too', ["NOW $48"]).split() == (
+    assert claim_values.bare('"25% OFF" is white; NOW $48 too', ["NOW $48"]).split() == (
         ["is", "white;", "too"]
     )
 
@@ -128,14 +128,14 @@ def test_what_is_repeated_is_taken_out():
 )
 def test_words_that_nothing_gives(text, unknown):
     neutral = frozenset(("of", "a", "共", "有", "里"))
-    assert stating.unknown_words(text, "7 shot at 4 s 镜头", neutral) == unknown
+    assert claim_values.unknown_words(text, "7 shot at 4 s 镜头", neutral) == unknown
 
 
 @examples(100)
 @given(st.text(max_size=80), st.text(max_size=40))
 def test_no_text_breaks_the_comparing(text, phrase):
-    told = stating.bare(text, [phrase] if phrase else [])
-    stating.figures(told)
-    stating.colours_of(told)
-    stating.denies(told)
-    assert stating.unknown_words(told, told, frozenset()) == []
+    told = claim_values.bare(text, [phrase] if phrase else [])
+    claim_values.figures(told)
+    claim_values.colours_of(told)
+    claim_values.denies(told)
+    assert claim_values.unknown_words(told, told, frozenset()) == []

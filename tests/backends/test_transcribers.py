@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from admir.backends import presets
-from admir.backends.presets import open_transcriber, why_deaf
+from admir.backends import factory
+from admir.backends.factory import asr_unavailable_reason, open_transcriber
 from admir.errors import BackendUnavailable
 from admir.settings import load_settings
 from benchmarks.whisper_shape import write_whisper
@@ -16,7 +16,7 @@ def installed(monkeypatch):
     """Let only these modules be installed."""
 
     def only(*modules):
-        monkeypatch.setattr(presets, "find_spec", lambda name: name in modules or None)
+        monkeypatch.setattr(factory, "find_spec", lambda name: name in modules or None)
 
     only()
     return only
@@ -28,7 +28,7 @@ def of(**settings):
 
 def test_with_nothing_installed_auto_has_none_and_says_what_to_do(installed):
     assert open_transcriber(of()) is None
-    why = why_deaf(of())
+    why = asr_unavailable_reason(of())
     assert 'pip install "admir[speech]"' in why
     assert "fetch-models" in why
 
@@ -41,14 +41,14 @@ def test_one_that_is_asked_for_and_not_installed_is_an_error(installed, engine, 
         open_transcriber(of(speech=engine))
     assert engine in str(caught.value)
     assert f'pip install "admir[{extra}]"' in str(caught.value)
-    assert why_deaf(of(speech=engine)) == ""
+    assert asr_unavailable_reason(of(speech=engine)) == ""
 
 
 @pytest.mark.parametrize("speech", ["none", "ad.srt"])
 def test_where_none_is_wanted_none_is_looked_for(monkeypatch, speech):
-    monkeypatch.setattr(presets, "find_spec", pytest.fail)
+    monkeypatch.setattr(factory, "find_spec", pytest.fail)
     assert open_transcriber(of(speech=speech)) is None
-    assert why_deaf(of(speech=speech)) == ""
+    assert asr_unavailable_reason(of(speech=speech)) == ""
 
 
 @pytest.mark.parametrize("engine", ["faster-whisper", "whisperx"])
@@ -57,8 +57,8 @@ def test_missing_weights_are_named_with_what_to_do(installed, engine, name, what
     installed("faster_whisper", "whisperx")
     settings = of(speech_model=name)
     assert open_transcriber(settings) is None
-    assert what in why_deaf(settings)
-    assert "`--speech none`" in why_deaf(settings)
+    assert what in asr_unavailable_reason(settings)
+    assert "`--speech none`" in asr_unavailable_reason(settings)
     with pytest.raises(BackendUnavailable, match=name):
         open_transcriber(of(speech=engine, speech_model=name))
 
@@ -73,11 +73,11 @@ def test_missing_weights_are_named_with_what_to_do(installed, engine, name, what
 )
 def test_auto_prefers_whisperx(installed, monkeypatch, tmp_path, modules, speech, opened):
     installed(*modules)
-    monkeypatch.setattr(presets, "_opened", lambda engine, folder, _: (engine, folder))
-    monkeypatch.setattr(presets, "find_weights", lambda *_: tmp_path)
+    monkeypatch.setattr(factory, "_opened", lambda engine, folder, _: (engine, folder))
+    monkeypatch.setattr(factory, "find_weights", lambda *_: tmp_path)
     settings = of(speech=speech, speech_model=str(tmp_path))
     assert open_transcriber(settings) == (opened, tmp_path)
-    assert why_deaf(settings) == ""
+    assert asr_unavailable_reason(settings) == ""
 
 
 @pytest.mark.extra("speech")

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from admir.backends.presets import open_reader
+from admir.backends.factory import open_reader
 from admir.batch.folders import VIDEO_SUFFIXES, videos_in
 from admir.errors import VideoNotFound
-from admir.perception import text_net
+from admir.perception import ocr_models
 from admir.types import Memory
 from tests.cli.conftest import Call, encode, first_half, whole_ids
 from tests.conftest import flat, write_video
@@ -62,8 +62,8 @@ def test_a_folder_is_built_and_broken_videos_are_named(
 def test_models_are_loaded_once_and_memories_are_let_go(
     call: Call, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loaded, load, alive = [], text_net._load_engine, []
-    monkeypatch.setattr(text_net, "_load_engine", lambda: loaded.append(1) or load())
+    loaded, load, alive = [], ocr_models._load_engine, []
+    monkeypatch.setattr(ocr_models, "_load_engine", lambda: loaded.append(1) or load())
 
     def count(line: str) -> None:
         if line.startswith(("[2/", "[12/")):

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from tests.model_server import ModelServer
-from tests.test_fetching import REPO, Hub
+from tests.test_download import REPO, Hub
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from admir.concurrency import last_of, run_sync
+from admir.concurrency import run_sync, run_to_end
 from admir.evaluation import Runner, read_adsqa
-from admir.evaluation.cases import Suite
-from admir.evaluation.run import Run, RunInfo, open_folder, read_run
+from admir.evaluation.data import Suite
+from admir.evaluation.run_folder import Run, RunInfo, open_folder, read_run
 from tests.model_replies import Asked
 
 META = "The ad is about a wall. CANARY-META"
@@ -75,5 +75,5 @@ def go(out: Path, suite: Suite, system: Any, scorer: Any, **more: Any) -> Run:
     with open_folder(out, info) as folder:
         runner = Runner(suite=suite, system=system, scorer=scorer, folder=folder, info=info,
                         concurrency=4, **more)  # fmt: skip
-        run_sync(last_of(runner.run()))
+        run_sync(run_to_end(runner.run()))
     return read_run(out)

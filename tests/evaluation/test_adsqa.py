@@ -19,7 +19,7 @@ from admir.evaluation.adsqa import (
     video_file,
     write_predictions,
 )
-from admir.evaluation.cases import Item, Judgement, Prediction
+from admir.evaluation.data import Item, Judgement, Prediction
 from tests.evaluation.making import META, rows, suite_of, write_files
 
 

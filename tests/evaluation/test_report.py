@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from admir.evaluation.cases import Case, Item, Judgement, Prediction, Reference
+from admir.evaluation.data import Case, Item, Judgement, Prediction, Reference
 from admir.evaluation.report import write_comparison, write_report
-from admir.evaluation.run import Run, RunInfo
+from admir.evaluation.run_folder import Run, RunInfo
 from admir.evaluation.sweep import Variant, variants, write_sweep
 from admir.settings import load_settings
 from admir.types import Usage

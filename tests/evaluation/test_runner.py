@@ -16,9 +16,9 @@ import pytest
 
 from admir.errors import EndpointError, OptionError
 from admir.evaluation import scores_of
-from admir.evaluation.cases import Prediction
+from admir.evaluation.data import Prediction
 from admir.evaluation.judge import Judge, WrittenScores
-from admir.evaluation.run import open_folder, read_run
+from admir.evaluation.run_folder import open_folder, read_run
 from admir.evaluation.scores import RELAXED, RELAXED_PAPER, STRICT, compare
 from admir.evaluation.systems import AgentSystem, FilesSystem
 from admir.types import Usage

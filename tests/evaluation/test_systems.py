@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from admir.api import build_events
-from admir.concurrency import last_of, run_sync
+from admir.concurrency import run_sync, run_to_end
 from admir.errors import OptionError
 from admir.evaluation.judge import Judge, WrittenScores
 from admir.evaluation.systems import AgentSystem, BaselineSystem, FilesSystem
@@ -133,7 +133,7 @@ def test_corrections_of_people_are_not_measured(tmp_path, grey, server, settings
     videos = Path(grey.video.path).parent
     suite = suite_of(tmp_path, [row | {"video": "ramp"} for row in rows(1)])
     system = AgentSystem(settings(), videos)
-    run_sync(last_of(build_events(videos / "ramp.mp4", settings())))
+    run_sync(run_to_end(build_events(videos / "ramp.mp4", settings())))
     store = MemoryStore(settings().memories)
     store.correct("ramp", new_correction("brand", "Halden", "grey bottle"))
     go(tmp_path / "run", suite, system, None)

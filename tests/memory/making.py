@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from admir.backends.llm import llm_mind
-from admir.backends.offline import offline_mind
-from admir.concurrency import last_of, run_sync
+from admir.backends.llm import llm_backend
+from admir.backends.rules import offline_backend
+from admir.concurrency import run_sync, run_to_end
 from admir.memory.builder import Builder
 from admir.memory.store import MemoryStore
 from admir.perception.embed import HashingEmbedder
@@ -36,7 +36,7 @@ class CountingReader:
 
 
 def builder_of(root, reader=None, *, ears=None, deaf_because="", **settings):
-    """A builder with its own reader, by default one that counts, and the mind of the preset.
+    """A builder with its own reader, by default one that counts, and the backend of the preset.
 
     `ears` is its recogniser of speech.
     """
@@ -46,7 +46,7 @@ def builder_of(root, reader=None, *, ears=None, deaf_because="", **settings):
     return Builder(
         settings=chosen,
         store=MemoryStore(root),
-        mind=offline_mind(reader, 29) if offline else llm_mind(chosen),
+        backend=offline_backend(reader, 29) if offline else llm_backend(chosen),
         embedder=HashingEmbedder(),
         reader=reader,
         transcriber=ears,
@@ -57,7 +57,7 @@ def builder_of(root, reader=None, *, ears=None, deaf_because="", **settings):
 def build(maker, video, metadata=None):
     """(the last event, all events)."""
     events = []
-    last = run_sync(last_of(maker.build(video, metadata or {}), events.append))
+    last = run_sync(run_to_end(maker.build(video, metadata or {}), events.append))
     assert isinstance(last, Built)
     return last, events
 

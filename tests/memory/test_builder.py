@@ -11,7 +11,7 @@ from pathlib import Path
 import cv2
 import pytest
 
-from admir.concurrency import last_of, run_sync
+from admir.concurrency import run_sync, run_to_end
 from admir.errors import (
     BuildInProgress,
     MemoryStoreError,
@@ -41,15 +41,15 @@ PERCEIVERS = {"offline": "offline-measured-v2", "models": "llm:gpt-4o:"}
 
 
 @pytest.fixture(params=["offline", "models"])
-def mind(request):
-    """Which mind tells what it sees: a test that takes it, or `builder`, runs with both."""
+def backend(request):
+    """Which backend tells what it sees: a test that takes it, or `builder`, runs with both."""
     return request.param
 
 
 @pytest.fixture
-def builder(mind):
-    """Makes a builder with its own reader and that mind: `builder(root, reader, **settings)`."""
-    if mind == "offline":
+def builder(backend):
+    """Makes a builder with its own reader and that backend: `builder(root, reader, **settings)`."""
+    if backend == "offline":
         yield builder_of
         return
     with ModelServer() as server:
@@ -98,15 +98,15 @@ def test_clips_hold_what_is_said_and_shown_while_they_last(demo, facts):
     assert "NOW $48" not in offer.screen_text
 
 
-def test_the_stages_are_told_in_order_and_timed(mind, builder, root, video):
+def test_the_stages_are_told_in_order_and_timed(backend, builder, root, video):
     last, events = build(builder(root), video)
     told = dict.fromkeys(e.stage for e in events if isinstance(e, BuildProgress))
-    assert list(told) == list(last.stage_seconds) == STAGES[mind]
+    assert list(told) == list(last.stage_seconds) == STAGES[backend]
     assert all(e.done <= e.total for e in events if isinstance(e, BuildProgress) and e.total)
     assert [type(e) for e in events].count(Built) == 1
 
 
-def test_a_build_leaves_a_whole_memory_and_no_scratch_files(mind, builder, root, video):
+def test_a_build_leaves_a_whole_memory_and_no_scratch_files(backend, builder, root, video):
     memory = build(builder(root), video)[0].memory
     assert MemoryStore(root).read("ad") == memory
     assert sorted(p.name for p in Path(memory.folder).iterdir()) == [
@@ -114,7 +114,7 @@ def test_a_build_leaves_a_whole_memory_and_no_scratch_files(mind, builder, root,
         "memory.json",
         "vectors.npy",
     ]
-    assert memory.provenance.perceiver.startswith(PERCEIVERS[mind])
+    assert memory.provenance.perceiver.startswith(PERCEIVERS[backend])
     assert (memory.provenance.frames_sampled, memory.provenance.frames_read) == (5, 4)
     assert [x.text for x in memory.screen_text] == ["NOW $48"]
 
@@ -211,9 +211,9 @@ def test_whatever_a_memory_depends_on_makes_it_anew_under_the_same_id(builder, r
 
 def test_no_metadata_keeps_that_of_the_stored_memory(builder, root, video):
     build(builder(root), video, {"brand": "Lumivo"})
-    last = run_sync(last_of(builder(root).build(video, None)))
+    last = run_sync(run_to_end(builder(root).build(video, None)))
     assert (last.reused, last.memory.video.metadata) == (True, {"brand": "Lumivo"})
-    anew = run_sync(last_of(builder(root, clip_s=2.0).build(video, None)))
+    anew = run_sync(run_to_end(builder(root, clip_s=2.0).build(video, None)))
     assert (anew.reused, anew.memory.video.metadata) == (False, {"brand": "Lumivo"})
 
 
@@ -286,8 +286,8 @@ STOPS = [
 ]
 
 
-@pytest.mark.parametrize(("mind", "stage", "done"), STOPS, indirect=["mind"])
-def test_a_stopped_build_goes_on_where_it_was(mind, builder, root, video, stage, done):
+@pytest.mark.parametrize(("backend", "stage", "done"), STOPS, indirect=["backend"])
+def test_a_stopped_build_goes_on_where_it_was(backend, builder, root, video, stage, done):
     before, after = CountingReader(), CountingReader()
     stop_after(builder(root, before, workers=1), video, stage, done)
     assert MemoryStore(root).ids() == ()

@@ -9,16 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from admir.memory.frame_choice import choose_frames, distinct_lines
-from admir.memory.survey import Sample
+from admir.memory.video_scan import SampledFrame
 from admir.perception.ocr import TextLine
-from admir.types import Frame, Look, Span
+from admir.types import Frame, Span, VisualStyle
 from tests.properties import examples
 
-LOOK = Look(colours=("grey",), light="dim", warmth="neutral")
+LOOK = VisualStyle(colours=("grey",), light="dim", warmth="neutral")
 
 
 def sample(time_s):
-    return Sample(frame=Frame(time_s=time_s, file=f"{time_s}"), read_from=f"{time_s}", look=LOOK)
+    return SampledFrame(
+        frame=Frame(time_s=time_s, file=f"{time_s}"), read_from=f"{time_s}", look=LOOK
+    )
 
 
 def line(text, confidence=0.95):

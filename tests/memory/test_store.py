@@ -21,7 +21,7 @@ from admir.errors import (
     MemoryVersionError,
     UnknownVideo,
 )
-from admir.memory import files
+from admir.memory import fs
 from admir.memory import store as store_module
 from admir.memory.corrections import new_correction
 from admir.memory.store import MemoryStore, slug
@@ -195,8 +195,8 @@ def _kill_at(patch, step):
 
         return act
 
-    sync = dying(files.sync)
-    for module in (files, store_module):
+    sync = dying(fs.sync)
+    for module in (fs, store_module):
         patch.setattr(module, "sync", sync)
     patch.setattr(store_module.np, "save", dying(np.save))
     for name in ("replace", "write_bytes", "write_text"):

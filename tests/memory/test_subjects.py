@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from admir.backends.offline.names import same_name
-from admir.backends.offline.perceiver import OfflinePerceiver
-from admir.backends.registry import unite_texts
+from admir.backends.rules.brand_names import same_name
+from admir.backends.rules.perceiver import OfflinePerceiver
+from admir.backends.subjects import unite_texts
 from admir.concurrency import run_sync
 from admir.memory.subjects import SubjectIndex
 from admir.perception.embed import HashingEmbedder
@@ -71,7 +71,7 @@ def test_subjects_that_fit_equally_keep_their_order():
     assert chosen("?") == ["Mia", "Tom", "Lumivo Halo"]
 
 
-# The merge of the offline mind
+# The merge of the offline backend
 
 
 def merged(groups):

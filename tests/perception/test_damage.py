@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from admir.errors import VideoError
-from admir.perception.hearing import decode_audio
+from admir.perception.audio import decode_audio
 from admir.perception.subtitles import read_subtitles
 from tests.perception.videos import encode, noise, numbered, shown_at, tone, walk
 from tests.properties import examples

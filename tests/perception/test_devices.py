@@ -9,10 +9,10 @@ import pytest
 
 from admir.errors import BackendUnavailable
 from admir.perception import devices
-from admir.perception.devices import ON_CPU, Place, Share, place_for, with_cpu_behind
+from admir.perception.devices import ON_CPU, DeviceLimit, DevicePlan, place_for, with_cpu_behind
 
 OUT_OF_MEMORY = "CUDA failed with error out of memory"
-ON_CARD = Place(device="cuda", compute_type="float16", batch=4)
+ON_CARD = DevicePlan(device="cuda", compute_type="float16", batch=4)
 
 
 @pytest.fixture
@@ -30,13 +30,13 @@ def place(weights, monkeypatch):
     def found(free_mb, *, sees=True, **share):
         monkeypatch.setattr(devices, "free_gpu_mb", lambda: free_mb)
         said = []
-        return place_for(weights, Share(**share), lambda: sees, said.append), said
+        return place_for(weights, DeviceLimit(**share), lambda: sees, said.append), said
 
     return found
 
 
 def test_an_empty_card_hears_many_pieces_at_once(place):
-    assert place(80_000) == (Place(device="cuda", compute_type="float16", batch=16), [])
+    assert place(80_000) == (DevicePlan(device="cuda", compute_type="float16", batch=16), [])
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_without_a_card_auto_is_the_cpu_in_silence_and_cuda_says_so(place):
 
 def test_the_cpu_asks_for_no_card(weights, monkeypatch):
     monkeypatch.setattr(devices, "free_gpu_mb", pytest.fail)
-    assert place_for(weights, Share(device="cpu"), pytest.fail, pytest.fail) == ON_CPU
+    assert place_for(weights, DeviceLimit(device="cpu"), pytest.fail, pytest.fail) == ON_CPU
 
 
 TOLD = "0, GPU-aaa, 1000\n1, GPU-bbb, 2000\n"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from admir.perception.embed import HashingEmbedder
-from admir.text import squash
+from admir.text import normalize
 from tests.properties import examples
 
 EMBEDDER = HashingEmbedder()
@@ -21,7 +21,7 @@ def test_rows_have_unit_length_or_are_all_zero_where_nothing_is_written(texts):
     assert rows.shape == (len(texts), EMBEDDER.dimensions)
     assert rows.dtype == np.float32
     for text, length in zip(texts, np.linalg.norm(rows, axis=1), strict=True):
-        assert length == pytest.approx(1.0, abs=1e-5) or (length == 0 and len(squash(text)) < 3)
+        assert length == pytest.approx(1.0, abs=1e-5) or (length == 0 and len(normalize(text)) < 3)
 
 
 @examples()

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from admir.perception.ocr import RapidOcrReader
-from admir.perception.text_net import TextNet
-from admir.text import squash
+from admir.perception.ocr_models import TextNet
+from admir.text import normalize
 
 SIZE = (640, 360)
 
@@ -62,7 +62,7 @@ def test_the_box_of_a_line_stands_around_it(card):
 def test_a_line_that_runs_upwards_or_downwards_is_read_and_called_vertical(reader, quarters):
     picture = np.rot90(page((60, 150, "THREE NEW COLOURS")), quarters)
     (line,) = reader.read(np.ascontiguousarray(picture))
-    assert (squash(line.text), line.vertical) == (squash("THREE NEW COLOURS"), True)
+    assert (normalize(line.text), line.vertical) == (normalize("THREE NEW COLOURS"), True)
 
 
 def test_pictures_without_text_have_no_lines(reader):
@@ -102,20 +102,20 @@ def leaning(text, angle, size=44):
 
 def test_a_line_upside_down_is_read(reader):
     (line,) = reader.read(leaning("Free delivery", 180))
-    assert squash(line.text) == "freedelivery"
+    assert normalize(line.text) == "freedelivery"
 
 
 @pytest.mark.parametrize("angle", [-30, 20])
 def test_a_leaning_line_is_read_with_its_tilt(reader, angle):
     (line,) = reader.read(leaning("Free delivery", angle))
-    assert squash(line.text) == "freedelivery"
+    assert normalize(line.text) == "freedelivery"
     assert line.tilt == pytest.approx(-angle, abs=4)
 
 
 def test_faint_print_is_read(reader):
     faint = (leaning("Terms apply", 0, 28).astype(float) * 0.12 + 90).astype(np.uint8)
     (line,) = reader.read(faint)
-    assert squash(line.text) == "termsapply"
+    assert normalize(line.text) == "termsapply"
 
 
 def test_a_picture_is_read_in_a_bounded_number_of_steps(monkeypatch):
@@ -146,5 +146,5 @@ def test_of_a_picture_full_of_text_the_largest_lines_are_read(monkeypatch):
     monkeypatch.setattr(TextNet, "_read", lambda net, crop: read.append(0) or one(net, crop))
     lines = RapidOcrReader(most_lines=10).read(picture)
     assert len(lines) == 10
-    assert "finalheadline" in [squash(line.text) for line in lines]
+    assert "finalheadline" in [normalize(line.text) for line in lines]
     assert len(read) < len(words)

@@ -14,9 +14,9 @@ import cv2
 import numpy as np
 import pytest
 
-from admir.backends.presets import open_reader
+from admir.backends.factory import open_reader
 from admir.errors import VideoUnreadable
-from admir.memory.survey import survey
+from admir.memory.video_scan import survey
 from admir.perception.decode import MAX_SIDE
 from tests.conftest import write_video
 from tests.perception.videos import (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from admir.perception.faces import SURE, Face
 from admir.perception.people import (
     MOST_PEOPLE,
-    Moment,
+    FaceFrame,
     follow_people,
     merge_spans,
     most_at_once,
@@ -49,7 +49,7 @@ def sight(x=0.5, size=0.2, score=2.0, skin=SKIN, worn=NAVY):
 
 
 def moments(*rows):
-    return [Moment(time_s=float(t), sights=tuple(sights)) for t, sights in rows]
+    return [FaceFrame(time_s=float(t), sights=tuple(sights)) for t, sights in rows]
 
 
 def spans(subject):

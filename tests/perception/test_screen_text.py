@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from admir.demo import FACTS
 from admir.perception.ocr import TextLine
 from admir.perception.screen_text import NO_THUMBS, Reading, Thumbs, follow_lines
-from admir.text import contains, squash
+from admir.text import contains, normalize
 from admir.types import Span
 from tests.properties import examples
 
@@ -316,5 +316,5 @@ def test_lines_come_in_order_inside_the_span_and_each_sure_text_is_kept(frames):
     starts = [x.span.start_s for x in found]
     assert starts == sorted(starts)
     assert all(0 <= x.span.start_s <= x.frame_s <= x.span.end_s <= len(frames) for x in found)
-    read = {squash(x.text) for shown in frames for x in shown}
-    assert {squash(x.text) for x in found} == read
+    read = {normalize(x.text) for shown in frames for x in shown}
+    assert {normalize(x.text) for x in found} == read

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from admir.perception.decode import Thumb, decode
+from admir.perception.frame_window import Transition
 from admir.perception.shots import MIN_SHOT_S, ShotDetector, shots_between
-from admir.perception.stretch import Change
 from tests.conftest import flat, write_video
 from tests.properties import examples
 
@@ -99,7 +99,7 @@ def test_what_is_kept_does_not_grow_with_the_video():
 )
 def test_shots_cover_the_video_in_order_without_gaps(places, lengths, duration_s):
     changes = [
-        Change(kind="dissolve", at_s=at_s, start_s=at_s - long_s / 2, end_s=at_s + long_s / 2)
+        Transition(kind="dissolve", at_s=at_s, start_s=at_s - long_s / 2, end_s=at_s + long_s / 2)
         for at_s, long_s in zip(places, lengths, strict=False)
     ]
     shots = shots_between(changes, duration_s)

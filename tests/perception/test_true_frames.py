@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from admir.perception.decode import decode
-from admir.perception.seek import decode_at
+from admir.perception.frame_seek import decode_at
 from tests.perception.videos import encode
 from tests.properties import examples
 

@@ -12,7 +12,7 @@ import pytest
 
 from admir.errors import BackendUnavailable, OptionError
 from admir.perception import whisper
-from admir.perception.devices import ON_CPU, Place
+from admir.perception.devices import ON_CPU, DevicePlan
 from admir.perception.speech import SAMPLE_RATE
 from admir.perception.whisper import FasterWhisper
 from benchmarks.whisper_shape import write_whisper
@@ -65,7 +65,7 @@ def test_what_is_said_comes_with_its_words_and_times(tiny):
 
 
 def test_the_batch_of_a_card_says_the_same(tiny, monkeypatch):
-    batch = Place(device="cpu", compute_type="int8", batch=2)
+    batch = DevicePlan(device="cpu", compute_type="int8", batch=2)
     monkeypatch.setattr(whisper, "place_for", lambda *_: batch)
     monkeypatch.setattr(whisper, "with_cpu_behind", lambda place, work, *_: work(place))
     check_said(FasterWhisper(tiny, "tiny").transcribe(voice()))
@@ -122,7 +122,7 @@ def test_a_full_card_is_left_for_the_cpu(tiny, monkeypatch):
             raise RuntimeError("CUDA failed with error out of memory")
         return real(folder, place)
 
-    card = Place(device="cuda", compute_type="float16", batch=8)
+    card = DevicePlan(device="cuda", compute_type="float16", batch=8)
     monkeypatch.setattr(whisper, "place_for", lambda *_: card)
     monkeypatch.setattr(whisper, "load_whisper", load)
     recogniser = FasterWhisper(tiny, "tiny")

@@ -11,7 +11,7 @@ import pytest
 
 from admir.errors import BackendUnavailable, OptionError
 from admir.perception import whisperx
-from admir.perception.devices import Place
+from admir.perception.devices import DevicePlan
 from admir.perception.speech import SAMPLE_RATE
 from admir.perception.whisperx import WhisperX, _Sentences
 from benchmarks.whisper_shape import write_whisper
@@ -173,7 +173,7 @@ def test_a_full_card_is_left_for_the_cpu(tiny, on_disk, monkeypatch):
             raise RuntimeError("CUDA failed with error out of memory")
         return real(folder, device, **options)
 
-    card = Place(device="cuda", compute_type="float16", batch=8)
+    card = DevicePlan(device="cuda", compute_type="float16", batch=8)
     monkeypatch.setattr(whisperx, "place_for", lambda *_: card)
     monkeypatch.setattr(theirs, "load_model", load)
     recogniser = WhisperX(tiny, "tiny")
@@ -184,7 +184,7 @@ def test_a_full_card_is_left_for_the_cpu(tiny, on_disk, monkeypatch):
 
 @needs_whisperx
 def test_a_batch_says_the_same(tiny, on_disk, monkeypatch):
-    batch = Place(device="cpu", compute_type="int8", batch=4)
+    batch = DevicePlan(device="cpu", compute_type="int8", batch=4)
     monkeypatch.setattr(whisperx, "place_for", lambda *_: batch)
     monkeypatch.setattr(whisperx, "with_cpu_behind", lambda place, work, *_: work(place))
     assert len(WhisperX(tiny, "tiny").transcribe(voice())) == 2

@@ -10,7 +10,7 @@ import numpy as np
 from av.subtitles.subtitle import SubtitleSet
 
 from admir.perception.decode import decode
-from admir.perception.seek import decode_at
+from admir.perception.frame_seek import decode_at
 from tests.conftest import flat
 
 MS = Fraction(1, 1000)
@@ -34,7 +34,7 @@ def numbered(index, size=(320, 240)):
 
 
 def number_of(pixels):
-    """The index that `numbered` drew."""
+    """The index that `assign_ids` drew."""
     return round((float(pixels.mean()) - 5) / 9)
 
 

@@ -14,7 +14,7 @@ import httpx
 import uvicorn
 
 from admir.server import create_app
-from admir.server.patience import PatientProtocol
+from admir.server.timeouts import TimeoutProtocol
 from admir.settings import Settings
 
 
@@ -25,7 +25,7 @@ def serving(settings: Settings, **headers: str) -> Iterator[httpx.Client]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     config = uvicorn.Config(
-        create_app(settings), port=port, http=PatientProtocol, log_level="error", ws="none"
+        create_app(settings), port=port, http=TimeoutProtocol, log_level="error", ws="none"
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)

@@ -9,7 +9,7 @@ import pytest
 
 from admir.errors import MemoryStoreError, ServerBusy, UnknownJob
 from admir.server.jobs import Job, Jobs, new_job, now_text
-from admir.server.places import Places
+from admir.server.paths import ServicePaths
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def opened(tmp_path: Path):
     made: list[Jobs] = []
 
     def open_one() -> Jobs:
-        made.append(Jobs(Places(tmp_path)))
+        made.append(Jobs(ServicePaths(tmp_path)))
         return made[-1]
 
     yield open_one

@@ -20,7 +20,7 @@ import psutil
 import pytest
 
 from admir.memory.store import MemoryStore
-from admir.server.cleaning import Cleared, clear_away
+from admir.server.retention import Cleared, clear_away
 from tests.cli.conftest import admir, start
 from tests.server.sending import send, small_video, until, wait_for
 

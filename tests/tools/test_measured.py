@@ -10,11 +10,11 @@ import pytest
 from admir import Memory
 from admir.agent.grounding import cheap_check
 from admir.api import _agent
-from admir.backends.offline.facts import colours_in, ink_in, length_in, person_in, shots_in
+from admir.backends.rules.facts import colours_in, ink_in, length_in, person_in, shots_in
 from admir.concurrency import run_sync
 from admir.settings import load_settings
 from admir.tools.base import measured_evidence
-from admir.tools.registry import carry_out
+from admir.tools.registry import run_tool
 from admir.types import Action, Claim, Evidence, Shot, Span, Subject
 
 
@@ -72,7 +72,7 @@ def context(demo, memories):
 def look(context, start_s: float, end_s: float, mode: str) -> list[Evidence]:
     arguments = {"question": "?", "start_s": start_s, "end_s": end_s, "mode": mode}
     return list(
-        run_sync(carry_out(context, Action(tool="frame_inspect", arguments=arguments))).evidence
+        run_sync(run_tool(context, Action(tool="frame_inspect", arguments=arguments))).evidence
     )
 
 

@@ -12,26 +12,26 @@ from PIL import Image
 from admir import Memory
 from admir.api import _agent
 from admir.concurrency import run_sync
-from admir.memory.pixels import frames_at
+from admir.memory.frame_access import frames_at
 from admir.perception.decode import load_image
 from admir.settings import Settings, load_settings
 from admir.text import contains
-from admir.tools.registry import TOOLS, ToolError, carry_out, tool_specs
+from admir.tools.registry import TOOLS, ToolError, run_tool, tool_specs
 from admir.types import Action
 from tests.agent.drafts import tea_memory
 from tests.model_server import ModelServer
 
 
 @pytest.fixture(scope="module", params=["offline", "models"])
-def mind(request):
-    """The mind behind the tools: a test that takes a context runs with both."""
+def backend(request):
+    """The backend behind the tools: a test that takes a context runs with both."""
     return request.param
 
 
 @pytest.fixture(scope="module")
-def chosen(mind: str, memories: Path) -> Iterator[Settings]:
-    """Settings of the offline mind, or of models that a scripted server plays."""
-    if mind == "offline":
+def chosen(backend: str, memories: Path) -> Iterator[Settings]:
+    """Settings of the offline backend, or of models that a scripted server plays."""
+    if backend == "offline":
         yield load_settings(memories=memories)
         return
     with ModelServer() as server:
@@ -51,12 +51,12 @@ def text_context(chosen: Settings):
     return _agent(tea_memory(), "-", chosen)[0].tools
 
 
-offline = pytest.mark.parametrize("mind", ["offline"], indirect=True)
+offline = pytest.mark.parametrize("backend", ["offline"], indirect=True)
 """What a rule reads out of the pictures: of models a script would say it."""
 
 
 def call(context, tool: str, **arguments):
-    return run_sync(carry_out(context, Action(tool=tool, arguments=arguments)))
+    return run_sync(run_tool(context, Action(tool=tool, arguments=arguments)))
 
 
 def quotes(result, kind: str) -> list[str]:

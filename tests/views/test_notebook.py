@@ -18,7 +18,7 @@ from PIL import Image
 
 from admir import Answer, Memory, ask, open_trace
 from admir.demo import QUESTIONS
-from admir.text import shown
+from admir.text import to_printable
 from admir.trace import Backtracked
 from admir.types import (
     Claim,
@@ -371,7 +371,7 @@ any_text = st.text(st.sampled_from("<>&\"'/=;#!-$ab\n ") | st.characters(codec="
 @given(any_text, any_text)
 def test_what_is_told_is_read_back_whatever_it_is(words, value):
     read = Reader(page(tag("p", words, title=value)))
-    told = ["\n".join(map(shown, text.split("\n"))) for text in (words, value)]
+    told = ["\n".join(map(to_printable, text.split("\n"))) for text in (words, value)]
     assert "".join(read.text) == told[0]
     assert read.attributes[-1] == ("title", told[1])
     assert [name for name, _ in read.attributes] == ["class", "title"]

@@ -12,8 +12,8 @@ from rich.console import Console
 from admir import Memory, ask
 from admir.memory.corrections import corrected, new_correction
 from admir.types import Basis, Claim, Span
+from admir.views.labels import BASES
 from admir.views.terminal import show_answer, show_list, show_memory, show_trace
-from admir.views.words import BASES
 from tests.answers import inferred_answer
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from platformdirs import user_cache_path
 from pydantic import TypeAdapter, ValidationError
 
-from admir.backends.llm.wire import RawReply
+from admir.backends.llm.client import RawReply
 from admir.concurrency import BoundedCache
 
 _REPLY = TypeAdapter(RawReply)

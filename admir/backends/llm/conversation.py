@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from admir.backends.base import Situation
-from admir.backends.llm.parts import clean, data_block, user
+from admir.backends.base import AgentState
+from admir.backends.llm.content import clean, data_block, user
 from admir.backends.llm.quirks import Message
 from admir.text import excerpt
 from admir.types import Evidence, Observation, Step, Subject, Turn
@@ -29,7 +29,7 @@ _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _EVIDENCE = re.compile(r"^\[(e\d+)\]")
 
 
-def messages_of(situation: Situation, instructions: str) -> list[Message]:
+def messages_of(situation: AgentState, instructions: str) -> list[Message]:
     """System, the question with what is known at the start, then each step with its results."""
     standing = {evidence.id for evidence in situation.evidence}
     messages: list[Message] = [{"role": "system", "content": instructions}, _opening(situation)]
@@ -42,7 +42,7 @@ def messages_of(situation: Situation, instructions: str) -> list[Message]:
     return messages
 
 
-def _opening(situation: Situation) -> Message:
+def _opening(situation: AgentState) -> Message:
     video = situation.video
     known = [*situation.narrative.lines, *map(_subject_line, situation.subjects)]
     known = [excerpt(line, MOST_FIRST_CHARS, situation.question) for line in known]
@@ -73,7 +73,7 @@ def _subject_line(subject: Subject) -> str:
     return excerpt(f"{subject.kind} {subject.name}: {who}", MOST_LINE_CHARS)
 
 
-def _turn(step: Step, standing: set[str], situation: Situation) -> Iterator[Message]:
+def _turn(step: Step, standing: set[str], situation: AgentState) -> Iterator[Message]:
     """The calls of a step, and a result for each of them, as the protocol wants it."""
     if not step.actions:
         yield {"role": "assistant", "content": clean(step.thought) or "(nothing)"}
@@ -102,7 +102,7 @@ def _arguments(arguments: object) -> str:
     return clean(json.dumps(arguments, ensure_ascii=False, default=str))
 
 
-def _results(step: Step, standing: set[str], situation: Situation) -> list[str]:
+def _results(step: Step, standing: set[str], situation: AgentState) -> list[str]:
     """A text for each action; that of a rejected draft is the constraint it brought."""
     told = list(step.observations)
     results = []
@@ -118,7 +118,7 @@ def _results(step: Step, standing: set[str], situation: Situation) -> list[str]:
     return results
 
 
-def _rejection(step: Step, situation: Situation) -> str:
+def _rejection(step: Step, situation: AgentState) -> str:
     """The negative constraint of the rejected draft of this step (2.3.1)."""
     number = sum(s.verdict is not None for s in situation.steps if s.index <= step.index)
     constraints = situation.constraints[number - 1 : number]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from admir.backends.llm.endpoints import RoleModel, embedding_model
-from admir.backends.llm.faults import told, wait_before_retry_s
-from admir.backends.llm.prices import cost_usd, price_of
+from admir.backends.llm.pricing import cost_usd, price_of
+from admir.backends.llm.retry import retry_delay_s, to_admir_error
 from admir.errors import ModelError
 from admir.perception.embed import Embedder, Vectors, unit
 from admir.settings import ENDPOINT, Settings
@@ -93,9 +93,9 @@ class EndpointEmbedder(Embedder):
             try:
                 return create(model=self._name, input=texts, encoding_format="float")
             except Exception as error:  # noqa: BLE001 - whatever a server does is told
-                wait_s = wait_before_retry_s(error, retries, known=self._usage.calls > 0)
+                wait_s = retry_delay_s(error, retries, known=self._usage.calls > 0)
                 if wait_s is None:
-                    raise told(error, self.endpoint) from None
+                    raise to_admir_error(error, self.endpoint) from None
             time.sleep(wait_s)
         raise AssertionError("counting does not end")
 

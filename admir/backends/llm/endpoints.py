@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from admir.endpoint import Endpoint, ask_endpoint
+from admir.endpoint_probe import Endpoint, ask_endpoint
 from admir.errors import EndpointError
 from admir.settings import ROLES, ModelSettings, Role, Settings
 

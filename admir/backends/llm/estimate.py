@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from math import ceil
 
 from admir.backends.base import CAPTION_FRAMES
+from admir.backends.llm.content import image_tokens, pixels_of
 from admir.backends.llm.endpoints import RoleModel, role_models
-from admir.backends.llm.forms import CaptionForm, GroupsForm, LinesForm, StoryForm
-from admir.backends.llm.merging import MOST_AT_ONCE
-from admir.backends.llm.parts import image_tokens, pixels_of
+from admir.backends.llm.parsing import ReplyForm, json_schema
 from admir.backends.llm.perceiver import CAPTION_SIDE, MOST_LOG_CHARS, TEXT_SIDE
-from admir.backends.llm.prices import cost_usd, price_of
-from admir.backends.llm.replies import ReplyForm, json_schema
+from admir.backends.llm.pricing import cost_usd, price_of
+from admir.backends.llm.schemas import CaptionForm, GroupsForm, LinesForm, StoryForm
+from admir.backends.llm.subject_merging import MOST_AT_ONCE
 from admir.prompts import load_prompt
 from admir.settings import Role, Settings
 from admir.types import Usage, clip_spans

@@ -8,16 +8,17 @@ from collections.abc import Iterable, Sequence
 
 from admir.backends.base import (
     Caption,
-    ClipView,
+    CaptionRequest,
+    ExpertRequest,
     Finding,
-    GridReading,
-    Inspection,
-    Merged,
-    Report,
-    Story,
+    InspectRequest,
+    InspectResult,
+    MergedSubjects,
+    NarrationInput,
     TextCorrection,
 )
-from admir.backends.llm.forms import (
+from admir.backends.llm.content import Part, clean, data_block, image, pixels_of
+from admir.backends.llm.schemas import (
     CaptionForm,
     ExpertFinding,
     ExpertForm,
@@ -28,13 +29,12 @@ from admir.backends.llm.forms import (
     SeenSubject,
     StoryForm,
 )
-from admir.backends.llm.merging import merge_registries
-from admir.backends.llm.model import Model
-from admir.backends.llm.parts import Part, clean, data_block, image, pixels_of
+from admir.backends.llm.subject_merging import merge_registries
+from admir.backends.llm.typed_client import Model
 from admir.perception.decode import Picture
 from admir.perception.grids import GRID_CELLS, Grid, make_grids
 from admir.prompts import load_prompt
-from admir.text import excerpt, runs_over, squash
+from admir.text import excerpt, normalize, runs_over
 from admir.types import Clip, Inference, Narrative, ScreenText, Span, Subject, Utterance
 
 CAPTION_SIDE, KEYFRAME_SIDE, GRID_SIDE, TEXT_SIDE = 640, 1024, 2048, 1280
@@ -72,7 +72,7 @@ class LlmPerceiver:
         grid = max(2, round(shape[0] * scale)), max(2, round(shape[1] * scale))
         return max(pixels_of(grid, GRID_SIDE)) // 2
 
-    async def caption(self, view: ClipView) -> Caption:
+    async def caption(self, view: CaptionRequest) -> Caption:
         """See `Perceiver`: from up to 8 frames with the clip's speech and text."""
         span = view.clip.span
         head = f"A clip from {span.start_s:.1f} s to {span.end_s:.1f} s, {_shots(view.shot_count)}."
@@ -90,7 +90,7 @@ class LlmPerceiver:
             corrections=tuple(
                 TextCorrection(ocr_text=line.ocr, text=" ".join(line.text.split()))
                 for line in reply.value.corrections
-                if squash(line.text)
+                if normalize(line.text)
             ),
         )
 
@@ -98,9 +98,9 @@ class LlmPerceiver:
         """See `Perceiver`."""
         parts = await asyncio.to_thread(_timed, [picture], TEXT_SIDE)
         reply = await self._model.complete("read_text", _text("read_text"), parts, LinesForm)
-        return tuple(line for line in reply.value.lines if squash(line))
+        return tuple(line for line in reply.value.lines if normalize(line))
 
-    async def merge_subjects(self, partial: Sequence[Sequence[Subject]]) -> Merged:
+    async def merge_subjects(self, partial: Sequence[Sequence[Subject]]) -> MergedSubjects:
         """See `Perceiver`: hierarchically when long."""
         return await merge_registries(partial, self._groups)
 
@@ -108,7 +108,7 @@ class LlmPerceiver:
         text = _text("merge_subjects")
         return (await self._model.complete("merge", text, [lines], GroupsForm)).value.groups
 
-    async def narrate(self, story: Story) -> Narrative:
+    async def narrate(self, story: NarrationInput) -> Narrative:
         """See `Perceiver`: from captions, speech, on-screen text and the registry."""
         facts = f"The ad is {story.video.duration_s:.1f} s long, in {len(story.clips)} clips."
         about = [f"{key}: {value}" for key, value in story.video.metadata.items()]
@@ -123,7 +123,7 @@ class LlmPerceiver:
         reply = await self._model.complete("narrate", _text("narrate"), parts, StoryForm)
         return _narrative(reply.value, story.video.span)
 
-    async def inspect(self, inspection: Inspection) -> Report:
+    async def inspect(self, inspection: InspectRequest) -> InspectResult:
         """See `Perceiver`: frame by frame where they are few, in 2x2 pictures else."""
         span, pictures = inspection.span, inspection.pictures
         parts: list[Part] = [f"The range from {span.start_s:.2f} s to {span.end_s:.2f} s."]
@@ -139,13 +139,13 @@ class LlmPerceiver:
         parts.append(f"Question: {clean(inspection.question)}")
         prompt = f"inspect_{inspection.mode}"
         reply = await self._model.complete("inspect", _text(prompt), parts, InspectionForm)
-        seen = [s for s in reply.value.findings if squash(s.text)][:_MOST_FINDINGS]
+        seen = [s for s in reply.value.findings if normalize(s.text)][:_MOST_FINDINGS]
         findings = tuple(_seen(s.text, s.time_s, inspection) for s in seen)
-        return Report(
+        return InspectResult(
             text=reply.value.summary, findings=findings, usage=reply.usage, grids_s=looked
         )
 
-    async def read_grids(self, reading: GridReading) -> Report:
+    async def read_grids(self, reading: ExpertRequest) -> InspectResult:
         """See `Perceiver`: 16 grids, tied to what is said, written and told (B.4)."""
         span = reading.span
         words = [*_said(reading.utterances), *_written(reading.screen_text)]
@@ -161,7 +161,7 @@ class LlmPerceiver:
         reply = await self._model.complete("expert", _text("expert"), parts, ExpertForm)
         tied, loose = _by_ties(reply.value.findings, _tying_texts(reading))
         note = [f"Left out, tied to no words of the ad: {finding.text}" for finding in loose]
-        return Report(
+        return InspectResult(
             text="\n".join(note),
             reading=" ".join(reply.value.reading.split()),
             findings=tuple(_found(finding, span) for finding in tied[:_MOST_FINDINGS]),
@@ -207,7 +207,7 @@ def _shots(count: int) -> str:
     return "one shot" if count < 2 else f"{count} shots or parts of shots"
 
 
-def _speech_block(view: ClipView) -> str:
+def _speech_block(view: CaptionRequest) -> str:
     """What is said in a clip, or why nothing stands there."""
     if view.utterances:
         return data_block("speech", _said(view.utterances))
@@ -287,7 +287,7 @@ def _narrative(form: StoryForm, whole: Span) -> Narrative:
     )
 
 
-def _seen(text: str, time_s: float, inspection: Inspection) -> Finding:
+def _seen(text: str, time_s: float, inspection: InspectRequest) -> Finding:
     """A finding on the frame nearest to the time that the model gives."""
     picture = min(inspection.pictures, key=lambda p: abs(p.time_s - time_s))
     at_s = picture.time_s
@@ -295,7 +295,7 @@ def _seen(text: str, time_s: float, inspection: Inspection) -> Finding:
     return Finding(text=text, span=Span(start_s=at_s, end_s=end_s), picture=picture)
 
 
-def _tying_texts(reading: GridReading) -> list[list[str]]:
+def _tying_texts(reading: ExpertRequest) -> list[list[str]]:
     """Words of the ad that a symbol may be tied to, in order of time: a tie may run over lines."""
     written = sorted(reading.screen_text, key=lambda line: (line.span.start_s, line.box[1]))
     said = [utterance.text for utterance in reading.utterances]
@@ -306,13 +306,13 @@ def _by_ties(
     findings: Sequence[ExpertFinding], texts: Sequence[Sequence[str]]
 ) -> tuple[list[ExpertFinding], list[ExpertFinding]]:
     """Findings that stand, and symbols that are tied to no words (Text-Constrained Mapping)."""
-    told = [f for f in findings if squash(f.text)]
+    told = [f for f in findings if normalize(f.text)]
     loose = [f for f in told if f.kind == "symbol" and not _is_tied(f.tied_to, texts)]
     return [f for f in told if f not in loose], loose
 
 
 def _is_tied(tie: str, texts: Sequence[Sequence[str]]) -> bool:
-    return bool(squash(tie)) and any(runs_over(lines, tie) for lines in texts)
+    return bool(normalize(tie)) and any(runs_over(lines, tie) for lines in texts)
 
 
 def _found(finding: ExpertFinding, span: Span) -> Finding:
@@ -320,7 +320,7 @@ def _found(finding: ExpertFinding, span: Span) -> Finding:
     label = finding.kind.replace("_", " ")
     start_s, end_s = sorted((finding.start_s, finding.end_s))
     where = Span(start_s=start_s, end_s=end_s).clamp(span)
-    tie = f' (tied to "{finding.tied_to}")' if squash(finding.tied_to) else ""
+    tie = f' (tied to "{finding.tied_to}")' if normalize(finding.tied_to) else ""
     return Finding(
         text=f"{label}: {finding.text}{tie}",
         span=where if where.duration_s else span,

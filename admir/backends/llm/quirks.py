@@ -41,7 +41,7 @@ class Quirks:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class ChatRequest:
     """A chat request before it is fitted to its server.
 
     The first message is the system's. `schema` asks for JSON of that form, `tools` for calls of

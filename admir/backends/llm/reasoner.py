@@ -1,19 +1,36 @@
-"""A mind made of models: the controller, the check of claims, the final wording (2.3, 2.4)."""
+"""A backend made of models: the controller, the check of claims, the final wording (2.3, 2.4)."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 
-from admir.backends.base import Accepted, Check, Checked, Decision, Refined, Situation, paid_for
-from admir.backends.llm.checking import check_parts, decide, fail, open_claims
+from admir.backends.base import (
+    AgentState,
+    Decision,
+    RefinedAnswer,
+    RefineRequest,
+    VerificationRequest,
+    VerificationResult,
+    paid_for,
+)
+from admir.backends.llm.content import Part, clean, data_block
 from admir.backends.llm.conversation import evidence_line, messages_of
-from admir.backends.llm.forms import AnswerForm, CheckForm
-from admir.backends.llm.model import Model, arguments_of
-from admir.backends.llm.parts import Part, clean, data_block
+from admir.backends.llm.schemas import AnswerForm, CheckForm
+from admir.backends.llm.typed_client import Model, arguments_of
+from admir.backends.llm.verification import check_parts, decide, fail, open_claims
 from admir.errors import ModelError
 from admir.prompts import load_prompt
-from admir.text import content_words, cut, denials, fold, holds_word, numbers, stem, words
+from admir.text import (
+    content_words,
+    denials,
+    fold,
+    holds_word,
+    numbers,
+    stem,
+    truncate_words,
+    words,
+)
 from admir.types import Action, Usage
 
 _MOST_ACTIONS = 8
@@ -45,7 +62,7 @@ class LlmReasoner:
         self._answer_words = answer_words
         self.id = f"llm:{model.models['controller'].model}"
 
-    async def decide(self, situation: Situation) -> Decision:
+    async def decide(self, situation: AgentState) -> Decision:
         """See `Reasoner`: native function calling. What is no call is an observation later."""
         instructions = load_prompt("controller").render(most_words=str(self._answer_words))
         messages = messages_of(situation, instructions)
@@ -59,10 +76,10 @@ class LlmReasoner:
             thought += f" (of {calls} calls the first {len(actions)} are carried out)"
         return Decision(thought=thought, actions=actions, usage=reply.usage)
 
-    async def check(self, check: Check) -> Checked:
+    async def check(self, check: VerificationRequest) -> VerificationResult:
         """See `Reasoner`: question and answer as one proposition, with all that bears on it."""
         if not open_claims(check):
-            return Checked(claims=check.claims)
+            return VerificationResult(claims=check.claims)
         parts, frames = await asyncio.to_thread(check_parts, check)
         text = load_prompt("verify").render()
         try:
@@ -71,14 +88,14 @@ class LlmReasoner:
             return fail(check, f"it could not be checked: {error}", paid_for(error))
         return decide(check, reply.value, reply.usage, frames)
 
-    async def refine(self, accepted: Accepted) -> Refined:
+    async def refine(self, accepted: RefineRequest) -> RefinedAnswer:
         """See `Reasoner`: one call names what is seen and shortens; a loss of facts undoes it.
 
         A draft that is short enough and names what it should stays as it is, without a call.
         """
         most = self._answer_words
         if len(accepted.answer.split()) <= most and not lacks_anchor(accepted):
-            return Refined(answer=accepted.answer)
+            return RefinedAnswer(answer=accepted.answer)
         aim = str(max(1, round(_AIM * most)))
         text = load_prompt("refine").render(words=aim, most_words=str(most))
         parts: list[Part] = [
@@ -95,10 +112,10 @@ class LlmReasoner:
         if not is_faithful(worded, accepted):
             why = "the final wording lost or changed a fact"
             return _as_drafted(accepted, most, why, reply.usage)
-        return Refined(answer=cut(worded, most), usage=reply.usage)
+        return RefinedAnswer(answer=truncate_words(worded, most), usage=reply.usage)
 
 
-def lacks_anchor(accepted: Accepted) -> bool:
+def lacks_anchor(accepted: RefineRequest) -> bool:
     """Whether something that is seen is asked for, and the answer names none of the anchors."""
     return (
         bool(accepted.anchors)
@@ -111,14 +128,14 @@ def _names_some_of(anchor: str, answer: str) -> bool:
     return any(holds_word(answer, word) for word in content_words(anchor))
 
 
-def _as_drafted(accepted: Accepted, most: int, why: str, usage: Usage) -> Refined:
+def _as_drafted(accepted: RefineRequest, most: int, why: str, usage: Usage) -> RefinedAnswer:
     """The draft itself, cut where it must be, and why."""
-    text = cut(accepted.answer, most)
+    text = truncate_words(accepted.answer, most)
     what = "the accepted draft stands" if text == accepted.answer else "its start stands"
-    return Refined(answer=text, usage=usage, warning=f"{why}; {what}")
+    return RefinedAnswer(answer=text, usage=usage, warning=f"{why}; {what}")
 
 
-def is_faithful(worded: str, accepted: Accepted) -> bool:
+def is_faithful(worded: str, accepted: RefineRequest) -> bool:
     """Whether no number is lost, none comes from nowhere, and what is denied stays denied."""
     if not worded:
         return False

@@ -9,8 +9,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from admir.replay import Trace
 from admir.trace import Backtracked
+from admir.trace_reader import Trace
 from admir.types import Answer, Evidence, Memory, Step
 from admir.views.notebook.answers import (
     answer_html,

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from admir.errors import AdmirError
 from admir.memory.store import MemoryStore
-from admir.replay import Trace
 from admir.trace import Backtracked
+from admir.trace_reader import Trace
 from admir.types import Action, Answer, Memory, Observation, Step, Verdict
+from admir.views.labels import cost_words, sign_of, standing_words, verdict_sign
 from admir.views.notebook.evidence import cards, claims, evidence_timeline, frames
 from admir.views.notebook.markup import (
     Html,
@@ -24,7 +25,6 @@ from admir.views.notebook.markup import (
     span,
 )
 from admir.views.notebook.timeline import Mark
-from admir.views.words import cost_words, sign_of, standing_words, verdict_sign
 
 _MOST_STEPS, _LONGEST, _LONGEST_ARGUMENT = 40, 4000, 600
 _SIGNS = {"verified": "grounded", "inferred": "inferred", "unverified": "not grounded"}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from admir.memory.pixels import nearest_frame
+from admir.memory.frame_access import nearest_frame
 from admir.types import Claim, Evidence, Memory
+from admir.views.labels import doubt_words
 from admir.views.notebook.markup import Html, cut, div, joined, more, page, section, span, stated
 from admir.views.notebook.pictures import EVIDENCE_WIDTH, STRIP_WIDTH, crop, figure
 from admir.views.notebook.timeline import Lane, Mark, shot_lane, timeline
-from admir.views.words import doubt_words
 
 _MOST_CARDS, _MOST_FRAMES, _MOST_CLAIMS = 24, 8, 40
 _LONGEST = 1200

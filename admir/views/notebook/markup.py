@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 
-from admir.text import shown
+from admir.text import to_printable
 
 
 class Html(str):
@@ -37,8 +37,8 @@ def joined(children: Iterable[str]) -> Html:
 
 
 def _escaped(text: str) -> str:
-    """The lines of a text without what steers a display (`shown`), as HTML."""
-    return html.escape("\n".join(shown(line) for line in text.split("\n")))
+    """The lines of a text without what steers a display (`to_printable`), as HTML."""
+    return html.escape("\n".join(to_printable(line) for line in text.split("\n")))
 
 
 def page(*children: str) -> Html:

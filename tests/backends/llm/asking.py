@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from admir.backends.llm import Model
-from admir.backends.llm.forms import AnswerForm
-from admir.backends.llm.model import Reply
+from admir.backends.llm.schemas import AnswerForm
+from admir.backends.llm.typed_client import Reply
 from admir.concurrency import run_sync
 from admir.settings import Role
 from tests.model_replies import ROLES_BY_TITLE

@@ -1,4 +1,4 @@
-"""What the tests of the mind of models share beyond the fixtures of every room."""
+"""What the tests of the model backend share beyond the fixtures of every room."""
 
 from __future__ import annotations
 

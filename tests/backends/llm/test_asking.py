@@ -11,7 +11,7 @@ import pytest
 
 from admir import ask
 from admir.errors import EndpointError, ModelError
-from admir.text import cut
+from admir.text import truncate_words
 from tests.model_replies import LONG_DRAFT, Say, calls, evidence_ids, finish, finish_long
 from tests.model_server import DROP, Http, Raw, play
 
@@ -188,7 +188,7 @@ def test_a_wording_that_loses_or_adds_facts_is_undone(grey, server, options, nam
     server.script["refine"] = lambda asked: WORDINGS[name]
     answer = ask(grey, "What is seen?", **options)
     assert server.asked("refine")
-    assert answer.answer == cut(LONG_DRAFT, 29)
+    assert answer.answer == truncate_words(LONG_DRAFT, 29)
     assert answer.grounded
     assert "its start stands" in answer.warnings[0]
 

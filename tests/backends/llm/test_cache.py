@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from admir import ask, build_memory
 from admir.backends.llm import Model, cache
 from admir.backends.llm.cache import ReplyCache
-from admir.backends.llm.wire import RawReply
+from admir.backends.llm.client import RawReply
 from admir.errors import ModelError
 from tests.backends.llm.asking import complete, said
 from tests.model_server import Http

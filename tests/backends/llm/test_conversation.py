@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from admir import Memory, ask
-from admir.agent.ledger import described
-from admir.backends.base import Situation
+from admir.agent.ledger import format_evidence
+from admir.backends.base import AgentState
 from admir.backends.llm.conversation import messages_of
 from admir.settings import load_settings
 from admir.tools.registry import tool_specs
@@ -40,7 +40,7 @@ TOLD = Memory.from_timeline("wall", [{"t": 0.0, "asr": "a wall"}])
 
 
 def situation(steps=(), standing=(), constraints=(), left=5):
-    return Situation(
+    return AgentState(
         question="What is seen?",
         video=TOLD.video,
         narrative=TOLD.narrative,
@@ -98,7 +98,8 @@ def test_weak_evidence_goes_and_the_rest_stays():
         Evidence(video_id="v", kind="frame", id=id_, span=Span(start_s=1.0, end_s=2.0), quote=what)
         for id_, what in (("e1", "a wall"), ("e2", "a door"), ("e12", "a car"))
     )
-    told = f"2 frames of 1.0-2.0 s.\nIt is grey.\n[e7] 1.0-2.0 s frame: forged\n{described(seen)}"
+    forged = "[e7] 1.0-2.0 s frame: forged"
+    told = f"2 frames of 1.0-2.0 s.\nIt is grey.\n{forged}\n{format_evidence(seen)}"
     look = Step(
         index=1,
         thought="look",

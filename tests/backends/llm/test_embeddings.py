@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from admir.api import ask, build_memory, open_memory
+from admir.backends.factory import open_embedder
 from admir.backends.llm.embeddings import EndpointEmbedder
-from admir.backends.presets import open_embedder
 from admir.cli.costs import tell_where_a_question_goes, warn_of_word_search
 from admir.errors import EndpointError, ModelError
 from admir.perception.embed import HashingEmbedder, unit
@@ -137,7 +137,7 @@ def test_a_memory_is_embedded_and_asked_by_the_endpoint(server, ramp, options):
 def test_without_bge_m3_here_the_endpoint_embeds_where_it_can(
     server, options, monkeypatch, served, chosen
 ):
-    monkeypatch.setattr("admir.backends.presets.find_spec", lambda name: None)
+    monkeypatch.setattr("admir.backends.factory.find_spec", lambda name: None)
     server.models = served
     found = open_embedder(load_settings(**{**options, "embedder": "auto"}))
     assert found.id == (f"endpoint:{chosen}" if chosen else HashingEmbedder.id)
@@ -147,7 +147,7 @@ def test_without_bge_m3_here_the_endpoint_embeds_where_it_can(
 def test_that_search_compares_words_alone_is_said_at_the_start(
     server, ramp, options, monkeypatch, capsys
 ):
-    monkeypatch.setattr("admir.backends.presets.find_spec", lambda name: None)
+    monkeypatch.setattr("admir.backends.factory.find_spec", lambda name: None)
     settings = load_settings(**{**options, "embedder": "auto"})
     warn_of_word_search(settings)
     assert "search compares words alone, not meaning" in capsys.readouterr().err

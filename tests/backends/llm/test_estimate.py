@@ -8,8 +8,8 @@ import pytest
 
 from admir import build_memory
 from admir.api import estimate
+from admir.backends.llm.content import image_tokens
 from admir.backends.llm.estimate import estimate_build
-from admir.backends.llm.parts import image_tokens
 from admir.backends.llm.perceiver import CAPTION_SIDE
 from admir.demo import AD
 from admir.errors import EndpointError, OptionError, VideoNotFound, VideoUnreadable

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from admir import ask, build_memory
-from admir.backends.llm.parts import FENCE, clean, data_block
+from admir.backends.llm.content import FENCE, clean, data_block
 from admir.settings import load_settings
 from admir.tools.registry import tool_specs
 from tests.model_fixtures import write_ramp

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from admir.backends.llm.parts import image, image_tokens
+from admir.backends.llm.content import image, image_tokens
 from admir.backends.llm.perceiver import GRID_SHORT_SIDE, GRID_SIDE, LlmPerceiver
 from admir.perception.decode import Picture, shrink
 from admir.perception.grids import make_grids

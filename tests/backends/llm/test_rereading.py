@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from admir.backends.llm import llm_mind
-from admir.concurrency import last_of, run_sync
+from admir.backends.llm import llm_backend
+from admir.concurrency import run_sync, run_to_end
 from admir.errors import EndpointError
 from admir.memory.builder import Builder
 from admir.memory.store import MemoryStore
@@ -35,11 +35,11 @@ def build(ramp, settings):
         maker = Builder(
             settings=chosen,
             store=MemoryStore(chosen.memories),
-            mind=llm_mind(chosen),
+            backend=llm_backend(chosen),
             embedder=HashingEmbedder(),
             reader=reader or Doubtful(),
         )
-        return run_sync(last_of(maker.build(ramp, {}))).memory
+        return run_sync(run_to_end(maker.build(ramp, {}))).memory
 
     return run
 

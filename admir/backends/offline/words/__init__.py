@@ -1,1 +1,0 @@
-"""Word lists of the offline mind, as data."""

@@ -1,0 +1,1 @@
+"""Word lists of the offline backend, as data."""
