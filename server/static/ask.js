@@ -111,7 +111,7 @@ function articleOf(turn) {
   return turn.article;
 }
 
-/** What was asked and answered before, for a mind that goes on from it. */
+/** What was asked and answered before, for a backend that goes on from it. */
 const earlierOf = (turns) => turns.filter((turn) => turn.answer).slice(-10)
   .map((turn) => ({ question: turn.question.slice(0, 2000), answer: turn.answer.answer.slice(0, 5000) }));
 
