@@ -75,7 +75,7 @@ def check_claims(check: VerificationRequest, reader: TextReader) -> Verification
         )
     premise = find_premise(query, check.texts)
     if premise is not None:
-        why = f"nothing read or heard speaks of ‘{premise.missing}’"
+        why = f"of {premise.missing} nothing is read or heard"
         refused = tuple(c if c.reason else replace(c, reason=why) for c in check.claims)
         return VerificationResult(claims=refused, premise=premise.missing)
     return VerificationResult(
