@@ -108,7 +108,7 @@ def _faults(settings: Settings) -> list[str]:
         except AdmirError as error:
             found.append(str(error))
         except Exception as error:  # noqa: BLE001 - a package that is broken may raise anything
-            found.append(_told(error))
+            found.append(_error_text(error))
     return found
 
 
@@ -168,11 +168,11 @@ def _tried(name: str, distribution: str, brings: str, attempt: Callable[[], None
     try:
         attempt()
     except Exception as error:  # noqa: BLE001 - a package that is broken may raise anything
-        state, found = "broken" if found else "missing", _told(error)
+        state, found = "broken" if found else "missing", _error_text(error)
     return Part(name=name, state=state, version=found, brings=brings, how=how, needed=True)
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return str(AdmirError(f"{type(error).__name__}: {error}"))
 
 
@@ -220,7 +220,12 @@ def _faces() -> Part:
         there = (folder / "haarcascade_frontalface_default.xml").is_file()
     except Exception as error:  # noqa: BLE001 - libGL may be missing, or two builds mixed
         return Part(
-            name=name, state="broken", version=_told(error), brings=brings, how=how, needed=True
+            name=name,
+            state="broken",
+            version=_error_text(error),
+            brings=brings,
+            how=how,
+            needed=True,
         )
     state: State = "ok" if there else "broken"
     told = found if there else f"{found} without face cascades"

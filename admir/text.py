@@ -205,7 +205,7 @@ def contains(haystack: str, needle: str) -> bool:
 
     A number must stand as a whole number: `5` is not in `15`, nor `99` in `4.99`.
     """
-    want, text = _squash_numbers(needle), _squash_numbers(haystack)
+    want, text = _normalize_numbers(needle), _normalize_numbers(haystack)
     if not want:
         return False
     before = rf"(?<![\d{_POINT}])" if want[0].isdigit() else ""
@@ -222,7 +222,7 @@ def runs_over(lines: Sequence[str], phrase: str, most: int = 4) -> bool:
     )
 
 
-def _squash_numbers(text: str) -> str:
+def _normalize_numbers(text: str) -> str:
     """Squashed, with marks that keep the numbers of a text whole and apart."""
     folded = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", fold(text))
     whole = re.sub(r"(?<=\d)[.,:/](?=\d)", _POINT, folded)

@@ -165,7 +165,7 @@ class _Build:
         """The stages, in order."""
         journal = UsageJournal(plan.folder / _SCRATCH[0], self.tools.spent)
         tell = partial(self._progress, "speech")
-        hearing = self.tools.hearing(self.path, tell, lambda: self.stopped)
+        hearing = self.tools.speech_stage(self.path, tell, lambda: self.stopped)
         speech = await self._timed("speech", self._thread(partial(hearing.run, journal)))
         looks = self.tools.backend.perceiver.looks
         describe = self._looked_at if looks else self._measured

@@ -46,7 +46,7 @@ class BuildComponents:
     transcriber: Transcriber | None = None
     deaf_because: str = ""
 
-    def hearing(
+    def speech_stage(
         self, path: Path, tell: Callable[[int, int], None], stop: Callable[[], bool]
     ) -> SpeechStage:
         """The speech stage of a video."""

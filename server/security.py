@@ -100,7 +100,7 @@ class _Body:
         """The next piece; raises HTTPException 408 or 413."""
         started = time.monotonic()
         try:
-            async with asyncio.timeout(None if self._ended else self._patience_s()):
+            async with asyncio.timeout(None if self._ended else self._read_timeout_s()):
                 message = await self._receive()
         except TimeoutError:
             raise _refused(
@@ -113,7 +113,7 @@ class _Body:
             raise _refused(413, f"at most {self._most:,} bytes are taken")
         return message
 
-    def _patience_s(self) -> float:
+    def _read_timeout_s(self) -> float:
         """How long the next piece may take: what we do with the others is not the client's time."""
         return min(_SILENCE_S, _BODY_S + self._got / LEAST_BYTES_S - self._waited_s)
 

@@ -216,7 +216,7 @@ def _lasts(evidence: Evidence, seconds: float) -> bool:
 
 
 def find_repeat(claims: Sequence[Claim], rejections: Sequence[Rejection]) -> tuple[int, str]:
-    """Which claim was rejected before on the same evidence, whatever the wording, and why.
+    """Which claim was rejected before on the same evidence, in another order or form, and why.
 
     (-1, "") where none was.
     """

@@ -293,11 +293,8 @@ class Agent:
         verdict = state["verdict"]
         if verdict is None:
             return self.next_turn(state)
-        return (
-            "refine"
-            if verdict.accepted or is_last(state["decision"], state["verdict"])
-            else "backtrack"
-        )
+        ends = verdict.accepted or is_last(state["decision"], verdict)
+        return "refine" if ends else "backtrack"
 
     def next_turn(self, state: State) -> Literal["reason", "refine"]:
         """Go on while there are steps and budget."""

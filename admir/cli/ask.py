@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from admir.cli.build import build
-from admir.cli.costs import tell_where_a_question_goes, tell_where_it_goes, warn_of_word_search
+from admir.cli.costs import report_destination, report_question_destination, warn_of_word_search
 from admir.cli.options import (
     EmbedderOption,
     Json,
@@ -75,7 +75,7 @@ def ask_command(
     """
     own = {"max_cost": max_cost, "max_seconds": max_seconds, "max_tokens": max_tokens}
     settings = settings_of(memories, preset, sets, no_cache=no_cache, embedder=embedder, **own)
-    tell_where_it_goes(settings)
+    report_destination(settings)
     if questions is not None or out is not None:
         if questions is None or out is None:
             raise wrong_use(context, "--questions and --out go together.")
@@ -134,7 +134,7 @@ async def _answers(
 
     rows = count(1)
 
-    def tell(event: FileEvent) -> None:
+    def report(event: FileEvent) -> None:
         if isinstance(event, TableOpened):
             bar.start(event.total)
         elif isinstance(event, BuildProgress):
@@ -146,7 +146,7 @@ async def _answers(
                 failures.append(f"row {number}: {event.error}")
 
     with RowsBar(console(quiet=quiet, stderr=True), questions.name) as bar:
-        last = await run_to_end(answer_file(questions, out, settings), tell)
+        last = await run_to_end(answer_file(questions, out, settings), report)
     assert isinstance(last, TableAnswered)
     return last
 
@@ -165,7 +165,7 @@ async def answer_one(video: str, question: str, settings: Settings, *, quiet: bo
         memory = (await build(path, settings, None, title=path.name, quiet=quiet)).memory
     else:
         memory = MemoryStore(settings.memories).read(video)
-        tell_where_a_question_goes(settings, memory)
+        report_question_destination(settings, memory)
     last = await run_to_end(ask_events(memory, question, settings))
     assert isinstance(last, Answered)
     return last.answer

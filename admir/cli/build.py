@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from admir.cli.costs import say_estimates, tell_where_it_goes, warn_of_word_search
+from admir.cli.costs import report_destination, say_estimates, warn_of_word_search
 from admir.cli.options import (
     EmbedderOption,
     Json,
@@ -90,7 +90,7 @@ def build_memory_command(
         embedder=embedder,
     )
     work = _Work(settings=settings, metadata=_metadata(meta), as_json=as_json)
-    places = _numbered([place for video in videos for place in _places(Path(video))])
+    places = _numbered([place for video in videos for place in _list_inputs(Path(video))])
     _check_speech(settings, len(places))
     if not estimate:
         return _build_all(places, work)
@@ -102,7 +102,7 @@ def build_memory_command(
 
 def _build_all(places: Sequence[_Place], work: _Work) -> None:
     """Build one video after the other; the exit code tells what became of them."""
-    tell_where_it_goes(work.settings)
+    report_destination(work.settings)
     warn_of_word_search(work.settings)
     failed = [(place.path, error) for place in places if (error := _build_one(place, work))]
     if len(places) > 1 and not work.as_json:
@@ -124,7 +124,7 @@ def _check_speech(settings: Settings, count: int) -> None:
         raise OptionError(f"--speech {settings.speech!r}: there is no such file")
 
 
-def _places(path: Path) -> list[_Place]:
+def _list_inputs(path: Path) -> list[_Place]:
     from admir.batch.folders import videos_in
 
     try:

@@ -49,14 +49,14 @@ def say_estimates(
     return failed
 
 
-def tell_where_it_goes(settings: Settings) -> None:
+def report_destination(settings: Settings) -> None:
     """Say once that frames and text leave this machine, where they do. Raises EndpointError."""
     if settings.preset != "offline":
         from admir.backends.llm.endpoints import hosts, role_models
 
         if abroad := hosts(role_models(settings).values()):
             warn(f"frames and text of the video go to {', '.join(abroad)}")
-    _tell_of_embedder(settings, settings.embedder, "captions, speech and on-screen text go")
+    _report_embedder(settings, settings.embedder, "captions, speech and on-screen text go")
 
 
 def warn_of_word_search(settings: Settings) -> None:
@@ -68,7 +68,7 @@ def warn_of_word_search(settings: Settings) -> None:
             warn(warning)
 
 
-def tell_where_a_question_goes(settings: Settings, memory: Memory) -> None:
+def report_question_destination(settings: Settings, memory: Memory) -> None:
     """Say that it leaves this machine where an endpoint made the vectors. Raises EndpointError."""
     if settings.embedder == "auto":
         from admir.agent.selection import BY_WORDS, compares_words_alone
@@ -76,10 +76,10 @@ def tell_where_a_question_goes(settings: Settings, memory: Memory) -> None:
         if compares_words_alone(memory, settings):
             warn(BY_WORDS)
         what = "the question, with words of the memory, goes"
-        _tell_of_embedder(settings, memory.provenance.embedder, what)
+        _report_embedder(settings, memory.provenance.embedder, what)
 
 
-def _tell_of_embedder(settings: Settings, embedder: str, what: str) -> None:
+def _report_embedder(settings: Settings, embedder: str, what: str) -> None:
     from admir.settings import ENDPOINT
 
     if not embedder.startswith(ENDPOINT):

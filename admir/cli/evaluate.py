@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from admir.cli.costs import tell_where_it_goes
+from admir.cli.costs import report_destination
 from admir.cli.options import Json, Memories, NoCache, PresetOption, Sets, settings_of
 from admir.cli.run import EXIT_SOME_FAILED, console, print_json, say, warn
 from admir.errors import OptionError
@@ -133,7 +133,7 @@ def adsqa_command(
         quiet=as_json,
     )
     run = asyncio.run(work.run(measured, settings, out, name or _name_of(measured)))
-    _tell(run, out, as_json=as_json)
+    _report(run, out, as_json=as_json)
 
 
 @app.command("sweep", short_help="Draw Fig. 3: beta, T_max and each component off.")
@@ -169,7 +169,7 @@ def sweep_command(
         return settings_of(memories, preset, [*chosen, told], no_cache=no_cache)
 
     default = settings_of(memories, preset, chosen, no_cache=no_cache)
-    tell_where_it_goes(default)
+    report_destination(default)
     values = {"beta": _numbers("--beta", beta), "max_steps": _numbers("--max-steps", max_steps)}
     planned = variants(settings_with, default, values, components=components)
     work = Work(
@@ -304,7 +304,7 @@ def _system(
 
     if predictions is not None:
         return FilesSystem(predictions, _needed(name))
-    tell_where_it_goes(settings)
+    report_destination(settings)
     if not videos.is_dir():
         raise OptionError(f"--videos: there is no folder {str(videos)!r}")
     if kind is SystemName.end_to_end:
@@ -345,7 +345,7 @@ def _numbers(option: str, text: str) -> list[float]:
         raise OptionError(f"{option} {text!r} must be numbers with commas between them") from None
 
 
-def _tell(run: Run, out: Path, *, as_json: bool) -> None:
+def _report(run: Run, out: Path, *, as_json: bool) -> None:
     """The tables of a run, and where its reports are."""
     from admir.evaluation.scores import scores_of
     from admir.evaluation.tables import answers_table, cost_table, published_table, scores_table

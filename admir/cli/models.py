@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from admir.cli.costs import tell_where_it_goes
+from admir.cli.costs import report_destination
 from admir.cli.options import (
     EmbedderOption,
     Json,
@@ -82,7 +82,7 @@ def reindex_command(
     video_id, error, kind.
     """
     settings = settings_of(memories, preset, sets, embedder=embedder)
-    tell_where_it_goes(settings)
+    report_destination(settings)
     errors = [error for each in video_ids if (error := _reindex(each, settings, as_json))]
     if errors:
         raise typer.Exit(errors[0].exit_code if len(video_ids) == 1 else EXIT_SOME_FAILED)

@@ -152,7 +152,7 @@ def decode(
     VideoUnreadable.
     """
     with open_container(path) as container:
-        walk, small = _Walk(container), Scaler(THUMB_SIDE)
+        walk, small = _DecodePass(container), Scaler(THUMB_SIDE)
         sampler = _Sampler(fps=sample_fps, give=on_sample)
         # Decoding goes on in a thread of its own while frames are measured here.
         with closing(prefetch(walk.frames(), walk.most_ahead)) as frames:
@@ -168,7 +168,7 @@ def decode(
         return facts
 
 
-class _Walk:
+class _DecodePass:
     """One pass over a container: its pictures in order, and what is learnt on the way."""
 
     def __init__(self, container: av.container.InputContainer) -> None:

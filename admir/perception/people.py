@@ -201,7 +201,7 @@ def _distance(a: Face, b: Face) -> float | None:
 def _home(people: list[list[_Track]], track: _Track) -> list[_Track]:
     """The person whom the track shows again, else a new one."""
     alike = [
-        (max(_likeness(known, track) for known in person), -n)
+        (max(_similarity(known, track) for known in person), -n)
         for n, person in enumerate(people)
         if not any(_overlap(known, track) for known in person)
     ]
@@ -217,7 +217,7 @@ def _overlap(a: _Track, b: _Track) -> bool:
     return a.times_s[0] <= b.times_s[-1] and b.times_s[0] <= a.times_s[-1]
 
 
-def _likeness(a: _Track, b: _Track) -> float:
+def _similarity(a: _Track, b: _Track) -> float:
     """Above 0 where face and clothes of two tracks are of the same colours."""
     head = _shared(_mean([s.head for s in a.sights]), _mean([s.head for s in b.sights]))
     worn = [_mean([s.clothes for s in track.sights if s.clothes]) for track in (a, b)]

@@ -147,7 +147,7 @@ class WhisperX(Whisper):
         work.check()
         try:
             folder = find_weights(DIARISATION, "diarisation")
-            return self._at_place(partial(_tell_apart, work, heard, folder))
+            return self._at_place(partial(_diarize, work, heard, folder))
         except BackendUnavailable as error:
             self._warn_once(f"speakers are not told apart: {error}")
             return heard
@@ -271,7 +271,7 @@ class _Sentences:
         return list(zip(starts, [*(before for before, _ in ends), len(text)], strict=True))
 
 
-def _tell_apart(
+def _diarize(
     work: _Work, heard: Sequence[AsrSegment], folder: Path, place: DevicePlan
 ) -> tuple[AsrSegment, ...]:
     """Each utterance with who says most of it: `Speaker 1`, by when they are first heard."""

@@ -95,9 +95,7 @@ def _cited_frames(
     stated = [t for claim in open_claims(check) for *_, t in find_times(claim.text)][:MOST_TIMES]
     around = {min(max(0.0, t + d), check.duration_s) for t in stated for d in _AROUND_TIME_S}
     frames |= {p.time_s: p for p in (check.look_at(sorted(around)) if around else ())}
-    if (
-        not frames and not check.absent
-    ):  # lines, a measurement of the whole video: what is asked about is shown
+    if not frames and not check.absent:  # nothing cited has a frame: show what is asked about
         return _spread_frames(check)
     more = max(0, len(ids) - MOST_CITED_FRAMES)
     return [(frames[t], ", ".join(labels.get(t, ()))) for t in sorted(frames)], more

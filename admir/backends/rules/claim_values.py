@@ -33,14 +33,14 @@ _FIGURE = re.compile(
     rf"\b(?P<spelt>(?:{_SPELT})(?:[ -](?:and )?(?:{_SPELT}))*)\b|"
     r"(?P<han>[一二两三四五六七八九十])(?=[次遍回个人张位名种])"
 )
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」")
+QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」")
 _ORDINAL = re.compile(r"(?<![\d.] )\b(first|second|third|fourth|fifth|sixth|last|final)(?= [a-z])")
 _SAME_S = ("s", "sec", "secs", "second", "seconds")
 
 
 def bare(text: str, phrases: Iterable[str] = ()) -> str:
     """A text, folded, without what stands in quotation marks and without these phrases."""
-    rest = fold(_QUOTED.sub(" ", text))
+    rest = fold(QUOTED.sub(" ", text))
     for phrase in sorted(map(fold, phrases), key=len, reverse=True):
         rest = rest.replace(phrase, " ")
     return rest

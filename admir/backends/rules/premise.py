@@ -42,8 +42,7 @@ def find_premise(query: Query, lines: Sequence[str]) -> Premise | None:
     told = [(section, line) for line in lines for section, _ in _things(line)]
     often = Counter(section for section, _ in told)
     cues = [cue for cue in query.kind.cues if not cue.search("")]
-    asked = [(s, w) for s, w in _things(_PLACE.sub(" ", query.text), asked=True)]
-    for section, word in asked:
+    for section, word in _things(_PLACE.sub(" ", query.text), asked=True):
         if any(cue.search(word) for cue in cues):  # a phone number is no phone
             continue
         if often and section not in often:
@@ -54,20 +53,16 @@ def find_premise(query: Query, lines: Sequence[str]) -> Premise | None:
 
 def _other_kind(query: Query, lines: Sequence[str]) -> Premise | None:
     """A floor lamp is asked for, and the ad speaks of a desk lamp alone."""
-    asked = {
-        (kind, thing) for kind, thing in pairwise(map(stem, words(query.text))) if _is_kind(kind)
-    }
-    for kind, thing in sorted(asked):
+    asked = sorted(set(pairwise(map(stem, words(query.text)))))
+    for kind, thing in asked:
+        if kind not in _kinds():
+            continue
         for line in lines:
             told = {first for first, second in pairwise(map(stem, words(line))) if second == thing}
             known = any(kind in map(stem, words(each)) for each in lines)
-            if not known and any(_is_kind(other) for other in told):
+            if not known and told & _kinds():
                 return Premise(missing=f"{kind} {thing}", line=line)
     return None
-
-
-def _is_kind(word: str) -> bool:
-    return word in _kinds()
 
 
 @lru_cache(maxsize=4096)

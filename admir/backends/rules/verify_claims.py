@@ -14,7 +14,7 @@ from admir.backends.base import VerificationRequest, VerificationResult
 from admir.backends.rules.brand_answers import ranked_names
 from admir.backends.rules.brand_names import RankedName, same_name
 from admir.backends.rules.candidates import drafts
-from admir.backends.rules.claim_values import holds_same_value, numbers_with_units
+from admir.backends.rules.claim_values import QUOTED, holds_same_value, numbers_with_units
 from admir.backends.rules.confidence import grade, grade_absence, grade_reading
 from admir.backends.rules.constraints import meets, unmet_by
 from admir.backends.rules.evidence_pool import material
@@ -38,7 +38,6 @@ TIME_TOLERANCE_S = 1.0
 _MOST_LOOKS = 2
 _STRONG_NAME = 0.6
 _GOOD_DRAFT = 0.6
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|「[^」]*」")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +154,7 @@ def _demand(case: Case) -> ClaimFailure | None:
 def _wording(case: Case) -> ClaimFailure | None:
     """Every content word of the claim stands in a cited line, or in one beside it."""
     content = _content(case.claim)
-    if not content and not _QUOTED.search(case.claim) and not STATED_TIME.search(case.claim):
+    if not content and not QUOTED.search(case.claim) and not STATED_TIME.search(case.claim):
         said = any(contains(e.quote, case.claim) for e in case.cited)
         return None if said else ClaimFailure(reason="it says nothing that a cited line says")
     unsaid = min((_unsaid(content, scene) for scene in _scenes(case)), key=len)
@@ -179,7 +178,7 @@ def _unsaid(content: Sequence[str], scene: Sequence[Evidence]) -> list[str]:
 def _units(case: Case) -> ClaimFailure | None:
     """A number keeps the word it counts: `10 years` is not said by `10 days and years`."""
     given = {pair for e in case.cited for pair in numbers_with_units(e.quote)}
-    for number, unit in numbers_with_units(_QUOTED.sub(" ", case.claim)):
+    for number, unit in numbers_with_units(QUOTED.sub(" ", case.claim)):
         said = any(has_term(e.quote, unit) for e in case.cited)
         if said and (number, unit) not in given:
             return ClaimFailure(reason=f"no cited line says {number} {unit}")
@@ -189,7 +188,7 @@ def _units(case: Case) -> ClaimFailure | None:
 def _content(claim: str) -> list[str]:
     """The words of a claim that assert something; quotes and times are checked elsewhere."""
     neutral = word_list("stop") | word_list("frame") | word_list("negations") | own_words()
-    parts = words(STATED_TIME.sub(" ", _QUOTED.sub(" ", claim)))
+    parts = words(STATED_TIME.sub(" ", QUOTED.sub(" ", claim)))
     return [w for w in parts if w not in neutral and (len(w) > 1 or w.isdigit())]
 
 
@@ -236,7 +235,7 @@ def _times(case: Case) -> ClaimFailure | None:
 
 def _stated_times(case: Case) -> list[float]:
     quotes = " ".join(e.quote for e in case.cited)
-    own = _QUOTED.sub(" ", case.claim)
+    own = QUOTED.sub(" ", case.claim)
     found = find_times(own)
     return [time_s for start, end, time_s in found if not contains(quotes, own[start:end])]
 
@@ -266,7 +265,7 @@ def _negation(case: Case) -> ClaimFailure | None:
     A line that is quoted whole says itself what it denies. Of a time, the line shows that it is so.
     """
     if case.query.aspect != "content":
-        denied = _denies(_QUOTED.sub(" ", case.claim))
+        denied = _denies(QUOTED.sub(" ", case.claim))
         return ClaimFailure(reason="it denies a time", contradicts=True) if denied else None
     whole = [line.quote for line in case.cited if fold(line.quote) in fold(case.claim)]
     own = fold(case.claim).replace(fold(max(whole, key=len)), " ") if whole else case.claim

@@ -10,7 +10,7 @@ import pytest
 from admir.api import ask, build_memory, open_memory
 from admir.backends.factory import open_embedder
 from admir.backends.llm.embeddings import EndpointEmbedder
-from admir.cli.costs import tell_where_a_question_goes, warn_of_word_search
+from admir.cli.costs import report_question_destination, warn_of_word_search
 from admir.errors import EndpointError, ModelError
 from admir.perception.embed import HashingEmbedder, unit
 from admir.settings import load_settings
@@ -152,5 +152,5 @@ def test_that_search_compares_words_alone_is_said_at_the_start(
     warn_of_word_search(settings)
     assert "search compares words alone, not meaning" in capsys.readouterr().err
     memory = build_memory(ramp, **{**options, "embedder": "auto"})
-    tell_where_a_question_goes(settings, memory)
+    report_question_destination(settings, memory)
     assert "search compares words alone" in capsys.readouterr().err
